@@ -36,7 +36,11 @@ def direct(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
         return reached[name]
 
     return {
-        name: {one for one in targets if not any(one in reach(other) for other in targets - {one})}
+        name: {
+            target
+            for target in targets
+            if not any(target in reach(other) for other in targets - {target})
+        }
         for name, targets in graph.items()
     }
 
@@ -47,7 +51,7 @@ def levels(graph: Mapping[str, set[str]]) -> dict[str, int]:
     while len(heights) < len(graph):
         for name, targets in graph.items():
             if targets <= heights.keys():
-                heights[name] = 1 + max((heights[one] for one in targets), default=-1)
+                heights[name] = 1 + max((heights[target] for target in targets), default=-1)
     return heights
 
 
@@ -56,7 +60,7 @@ def draw() -> Figure:
     graph = packages()
     heights = levels(graph)
     rows = [[name for name in graph if heights[name] == level] for level in range(len(graph))]
-    places = {
+    indices = {
         name: ((at + 0.5) / len(row) * 2.0, float(level))
         for level, row in enumerate(filter(None, rows))
         for at, name in enumerate(row)
@@ -65,9 +69,9 @@ def draw() -> Figure:
     axes = figure.add_subplot()
     for name, targets in direct(graph).items():
         for target in targets:
-            ends = zip(places[name], places[target], strict=True)
+            ends = zip(indices[name], indices[target], strict=True)
             axes.plot(*ends, color=_COLOUR, linewidth=1.0, alpha=0.6, zorder=1)
-    for name, (across, up) in places.items():
+    for name, (across, up) in indices.items():
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _COLOUR}
         axes.text(across, up, name, ha="center", va="center", bbox=box, color="black", zorder=2)
     axes.set(xlim=(0.0, 2.0), ylim=(-0.5, max(heights.values()) + 0.5))

@@ -77,12 +77,12 @@ def _last_name(function: ast.expr) -> str:
 def imported_files(package: Path = PACKAGE) -> dict[str, set[str]]:
     """Return module -> the modules that it imports; a name stands for the module that has it."""
     files = list(modules(package))
-    known = {module.name for module in files}
+    names_of_files = {module.name for module in files}
     graph: dict[str, set[str]] = {}
     for path, module, parent in files:
         names = [name for _, name in imports(path.read_text(encoding="utf-8"), module, parent)]
-        targets = {name if name in known else name.rpartition(".")[0] for name in names}
-        graph[module] = (targets & known) - {module}
+        targets = {name if name in names_of_files else name.rpartition(".")[0] for name in names}
+        graph[module] = (targets & names_of_files) - {module}
     return graph
 
 
@@ -106,12 +106,12 @@ def mutual_folders(package: Path = PACKAGE) -> list[str]:
     pairs: dict[tuple[str, str], str] = {}
     for module, targets in imported_files(package).items():
         for target in targets if module != ROOT else ():
-            ours, theirs = _folders(module, packages), _folders(target, packages)
-            levels = enumerate(zip(ours, theirs, strict=False))
+            ours, expected = _folders(module, packages), _folders(target, packages)
+            levels = enumerate(zip(ours, expected, strict=False))
             level = next((i for i, (a, b) in levels if a != b), None)
             if level is not None:
-                pairs[ours[level], theirs[level]] = f"{module} imports {target}"
-    return [text for (ours, theirs), text in pairs.items() if (theirs, ours) in pairs]
+                pairs[ours[level], expected[level]] = f"{module} imports {target}"
+    return [text for (ours, expected), text in pairs.items() if (expected, ours) in pairs]
 
 
 def _folders(module: str, packages: set[str]) -> list[str]:

@@ -85,21 +85,23 @@ def restamp(folder: Path, most_seconds: float = float("inf")) -> Outcome:
             return Outcome(0, 0, (), ())
         base = resolved(reader.about("base"), folder)
         cells = {(c.instance.title, c.variant.label, c.seed): c for c in plan(_experiment(reader))}
-        chosen, untested = _chosen(runs, most_seconds)
+        selected, untested = _chosen(runs, most_seconds)
         differences: list[str] = []
-        for planned, stored in chosen:
+        for planned, stored in selected:
             name = f"{planned.title}, {planned.label}, seed {planned.settings['seed']}"
             cell = cells.get((planned.title, planned.label, planned.settings["seed"]))
-            found = _differences(cell, planned, stored, reader.trace(planned.cell), base)
-            differences += [f"{name}: {one}" for one in found]
+            differences_of_cell = _differences(
+                cell, planned, stored, reader.trace(planned.cell), base
+            )
+            differences += [f"{name}: {difference}" for difference in differences_of_cell]
     if differences:
-        return Outcome(0, len(chosen), tuple(differences), tuple(untested))
+        return Outcome(0, len(selected), tuple(differences), tuple(untested))
     with edited(folder) as connection:
         for stored in stale:
             replace_row(connection, stored.cell, core=digests[stored.cell])
     with Reader.open(folder) as reader:
         export(folder, reader, reader.rows())
-    return Outcome(len(stale), len(chosen), (), tuple(untested))
+    return Outcome(len(stale), len(selected), (), tuple(untested))
 
 
 def _experiment(reader: Reader) -> Any:
@@ -117,7 +119,7 @@ def _chosen(
         seconds = stored.row.get("total_seconds")
         if stored.status not in _NOT_REPEATABLE and (seconds or 0.0) <= most_seconds:
             cells.append((float("inf") if seconds is None else seconds, planned, stored))
-    quickest = [min(cells, key=lambda one: one[0]) for cells in groups.values() if cells]
+    quickest = [min(cells, key=lambda cell: cell[0]) for cells in groups.values() if cells]
     untested = [f"{name} on {data}" for (name, data), cells in groups.items() if not cells]
     return [(planned, stored) for _, planned, stored in quickest], untested
 
@@ -161,37 +163,39 @@ def _contradicts(before: Any, after: Any) -> bool:
 
 def differing_lists(before: Trace, after: Trace) -> Iterator[str]:
     """Yield the names of lists that differ; records that a store was thinned of are NaN."""
-    lists = [{**vars(one), **one.measures} for one in (before, after)]
+    lists = [{**vars(trace), **trace.measures} for trace in (before, after)]
     if "ranks" in lists[1] and "scores" in lists[0]:
-        lists[0]["ranks"] = [ranks_of(np.asarray(one)) for one in lists[0].pop("scores")]
+        lists[0]["ranks"] = [ranks_of(np.asarray(scores)) for scores in lists[0].pop("scores")]
     for name in set(lists[0]) - {"seconds", "measures"}:
-        values, others = (one.get(name, []) for one in lists)
-        if len(values) != len(others) or not all(map(_same, values, others)):
+        values, other_values = (trace.get(name, []) for trace in lists)
+        if len(values) != len(other_values) or not all(map(_same, values, other_values)):
             yield name
 
 
 def _same(before: Any, after: Any) -> bool:
-    one, other = np.asarray(before), np.asarray(after)
-    if one.shape != other.shape or one.dtype.kind != "f":
-        return np.array_equal(one, other)
-    return bool(((one == other) | np.isnan(one)).all())
+    first, second = np.asarray(before), np.asarray(after)
+    if first.shape != second.shape or first.dtype.kind != "f":
+        return np.array_equal(first, second)
+    return bool(((first == second) | np.isnan(first)).all())
 
 
 def kernels(folder: Path) -> set[str]:
     """Return the BLAS kernels that the rows of a store were made under."""
     with Reader.open(folder) as reader:
         environments = reader.environments().values()
-    return {pool["architecture"] for one in environments for pool in one.get("blas", ())}
+    return {
+        pool["architecture"] for environment in environments for pool in environment.get("blas", ())
+    }
 
 
 def report(folder: Path) -> int:
     """Restamp a store and print what became of it; return 1 if it was left as it is."""
-    found = restamp(folder)
-    said = f"{found.rows} rows restamped" if not found.differences else "left as it is"
-    sys.stdout.write(f"{folder}: {said}, {found.compared} cells run again\n")
-    sys.stdout.writelines(f"  differs: {one}\n" for one in found.differences)
-    sys.stdout.writelines(f"  not run again: {one}\n" for one in found.untested)
-    return int(bool(found.differences))
+    report = restamp(folder)
+    outcome = f"{report.rows} rows restamped" if not report.differences else "left as it is"
+    sys.stdout.write(f"{folder}: {outcome}, {report.compared} cells run again\n")
+    sys.stdout.writelines(f"  differs: {difference}\n" for difference in report.differences)
+    sys.stdout.writelines(f"  not run again: {cell}\n" for cell in report.untested)
+    return int(bool(report.differences))
 
 
 def main(folders: Sequence[str]) -> int:
@@ -200,8 +204,8 @@ def main(folders: Sequence[str]) -> int:
     for folder in folders:
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         variables = os.environ | dict.fromkeys(threads, "1")
-        if len(found := kernels(Path(folder))) == 1:
-            variables["OPENBLAS_CORETYPE"] = found.pop()
+        if len(kernel_names := kernels(Path(folder))) == 1:
+            variables["OPENBLAS_CORETYPE"] = kernel_names.pop()
         command = [sys.executable, "-m", "scripts.restamp_store", "--here", folder]
         failed |= subprocess.run(command, env=variables, check=False).returncode
     return failed

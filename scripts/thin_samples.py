@@ -52,12 +52,12 @@ def as_ranks(arrays: Arrays, name: str, recorded: Sequence[int]) -> Arrays:
 
 def where_recorded(arrays: Arrays, name: str, recorded: Sequence[int]) -> Arrays:
     """Return the arrays with a measure at the last record and at those asked for."""
-    kept = np.isin(arrays["updates"], recorded)
-    if arrays[name].dtype.kind != "f" or len(kept) != len(arrays[name]):
+    mask = np.isin(arrays["updates"], recorded)
+    if arrays[name].dtype.kind != "f" or len(mask) != len(arrays[name]):
         return arrays
-    kept[-1:] = True
+    mask[-1:] = True
     measure = arrays[name].copy()
-    measure[~kept] = np.nan
+    measure[~mask] = np.nan
     return {**arrays, name: measure}
 
 
@@ -72,18 +72,18 @@ def thin(folder: Path) -> None:
     DataError
         If no report can be made, or that of the packed store is another; nothing is changed then.
     """
-    with TemporaryDirectory() as place:
-        work = Path(place, folder.name)
+    with TemporaryDirectory() as folder_name:
+        work = Path(folder_name, folder.name)
         work.mkdir()
         shutil.copy(schema.path_of(folder), work)
-        whole = _report(work)
+        full = _report(work)
         for name in _measures(work):
             for reduction in REDUCTIONS:
-                if _reduced(work, name, reduction, whole):
+                if _reduced(work, name, reduction, full):
                     break
         with edited(work, packed=True) as connection:
             _store_plainly(connection)
-        if _report(work) != whole:
+        if _report(work) != full:
             raise DataError(f"{folder}: the packed store gives another report")
         packed = (work / schema.PACKED).read_bytes()
     before = schema.path_of(folder)
@@ -98,11 +98,11 @@ def _report(folder: Path) -> dict[str, bytes]:
     """Make the report of a store and return its files, which are removed again."""
     with Reader.open(folder) as reader:
         config = reader.config()
-    made = make_report(folder, config.report.model_dump(), config.title)
-    if made.failed:
-        raise DataError("\n".join(made.failed))
-    files = {path.name: path.read_bytes() for path in made.files}
-    for path in made.files:
+    report = make_report(folder, config.report.model_dump(), config.title)
+    if report.failed:
+        raise DataError("\n".join(report.failed))
+    files = {path.name: path.read_bytes() for path in report.files}
+    for path in report.files:
         path.unlink()
     return files
 
@@ -115,7 +115,7 @@ def _measures(folder: Path) -> list[str]:
     return [f"{MEASURE}{name}" for name in sorted(names)]
 
 
-def _reduced(folder: Path, name: str, reduction: Reduction, whole: dict[str, bytes]) -> bool:
+def _reduced(folder: Path, name: str, reduction: Reduction, full_report: dict[str, bytes]) -> bool:
     """Reduce a measure, and return whether the report stays; otherwise the store does."""
     path = schema.path_of(folder)
     before = path.read_bytes()
@@ -124,11 +124,11 @@ def _reduced(folder: Path, name: str, reduction: Reduction, whole: dict[str, byt
     changed = False
     with edited(folder) as connection:
         for cell, arrays in _traces(connection):
-            if name in arrays and (found := reduction(arrays, name, recorded)) is not arrays:
-                _put_trace(connection, cell, found)
+            if name in arrays and (reduced := reduction(arrays, name, recorded)) is not arrays:
+                _put_trace(connection, cell, reduced)
                 changed = True
     try:
-        if changed and _report(folder) == whole:
+        if changed and _report(folder) == full_report:
             return True
     except (DataError, LookupError, ValueError):
         pass  # a table or figure reads the measure

@@ -57,9 +57,9 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(trylast=True)  # after the selection by -m
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     share, seed = config.option.share, config.option.seed
-    taken = {item.nodeid: drawn(item.nodeid, share, seed) for item in items}
-    config.hook.pytest_deselected(items=[item for item in items if not taken[item.nodeid]])
-    items[:] = _longest_first([item for item in items if taken[item.nodeid]])
+    selected = {item.nodeid: drawn(item.nodeid, share, seed) for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if not selected[item.nodeid]])
+    items[:] = _longest_first([item for item in items if selected[item.nodeid]])
 
 
 def _longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
@@ -84,7 +84,7 @@ def sdplib_folder() -> Path:
 
 
 @pytest.fixture
-def own_registrations() -> Iterator[None]:
+def user_registrations() -> Iterator[None]:
     """Take back at the end of a test what it has registered."""
     with registrations():
         yield
@@ -108,15 +108,15 @@ def shared_server() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_fork_server(shared_server: Any) -> Iterator[None]:
+def _shared_server(shared_server: Any) -> Iterator[None]:
     from perceptron_lab.experiments.cells import server_handle, supervisor
 
     before, supervise = _settings(), supervisor.supervise
 
-    def supervise_there(jobs: Any, **given: Any) -> Any:
+    def supervise_there(jobs: Any, **arguments: Any) -> Any:
         # The server does not see what a test changes in the environment.
         same = _settings() == before
-        return supervise(jobs, **({"server": shared_server} if same else {}) | given)
+        return supervise(jobs, **({"server": shared_server} if same else {}) | arguments)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server_handle, "started_ahead", lambda _: None)

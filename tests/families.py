@@ -38,12 +38,12 @@ def planted(
     simplex = scipy.linalg.helmert(n).T
     simplex /= np.linalg.norm(simplex, axis=1, keepdims=True)
     touching = np.sqrt(1 - margin**2) * simplex @ complement.T + margin * z
-    others = rng.standard_normal((rows - n, n))
-    others -= np.outer(others @ z, z)
-    others /= np.linalg.norm(others, axis=1, keepdims=True)
+    remaining = rng.standard_normal((rows - n, n))
+    remaining -= np.outer(remaining @ z, z)
+    remaining /= np.linalg.norm(remaining, axis=1, keepdims=True)
     heights = rng.uniform(min(2 * margin, 0.9), 0.95, rows - n)[:, None]
-    others = np.sqrt(1 - heights**2) * others + heights * z
-    return rng.permutation(np.vstack([touching, others])), z
+    remaining = np.sqrt(1 - heights**2) * remaining + heights * z
+    return rng.permutation(np.vstack([touching, remaining])), z
 
 
 def infeasible(dimension: int, rows: int, rng: np.random.Generator) -> FloatArray:

@@ -33,9 +33,9 @@ def separated(rng: Rng, rows: int, dimension: int, gap: float = 0.0) -> FloatArr
     data, centre = rng.standard_normal((rows, dimension)), rng.standard_normal(dimension)
     centre /= np.linalg.norm(centre)
     heights = data @ centre
-    moved = np.sign(heights) * np.maximum(np.abs(heights), gap)
-    data += np.outer(moved - heights, centre)
-    return np.asarray(data * np.sign(moved)[:, None])
+    shifted = np.sign(heights) * np.maximum(np.abs(heights), gap)
+    data += np.outer(shifted - heights, centre)
+    return np.asarray(data * np.sign(shifted)[:, None])
 
 
 @named
@@ -141,7 +141,7 @@ def raw_features(rng: Rng) -> ConicSystem:
 
 
 @named
-def whole_numbers(rng: Rng) -> ConicSystem:
+def integer_rows(rng: Rng) -> ConicSystem:
     examples = rng.integers(0, 50, (150, 6)).astype(float)
     labels = examples @ rng.integers(-5, 6, 6) > 3
     labels[:2] = True, False
@@ -170,7 +170,7 @@ def wide_and_labelled(rng: Rng) -> ConicSystem:
 
 
 @named
-def near_a_hyperplane(rng: Rng) -> ConicSystem:
+def nearly_on_a_hyperplane(rng: Rng) -> ConicSystem:
     """Rows whose last coordinate alone, of about 1e-6, says on which side they are."""
     rows = separated(rng, 80, 9, 0.2)
     rows[:, -1] = np.abs(rows[:, -1]) + 0.1

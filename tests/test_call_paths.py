@@ -52,7 +52,7 @@ def package_of(file: str) -> str:
 
 def paths_of(call: Callable[[], Any]) -> dict[tuple[str, ...], str]:
     """Return the packages on the stack of each call, from the last callback on; imports apart."""
-    found: dict[tuple[str, ...], str] = {}
+    paths: dict[tuple[str, ...], str] = {}
 
     def entered(frame: FrameType, event: str, argument: object) -> None:
         if event != "call" or not package_of(frame.f_code.co_filename):
@@ -68,14 +68,14 @@ def paths_of(call: Callable[[], Any]) -> dict[tuple[str, ...], str]:
             if package and above.f_code.co_qualname in CALLBACKS:
                 break
             above = above.f_back
-        found.setdefault(tuple(reversed(stack)), frame.f_code.co_qualname)
+        paths.setdefault(tuple(reversed(stack)), frame.f_code.co_qualname)
 
     sys.setprofile(entered)
     try:
         call()
     finally:
         sys.setprofile(None)
-    return found
+    return paths
 
 
 def plab(*words: str) -> None:
@@ -118,7 +118,7 @@ def test_no_package_is_entered_twice(
     assert twice == {}
 
 
-def test_a_package_that_is_entered_twice_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_entered_twice_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(CALLBACKS, "_driven")
     paths = paths_of(lambda: solve(np.eye(2)))
     assert ("solving", "systems", "solving") in paths

@@ -28,7 +28,7 @@ def _run_once() -> Iterator[None]:
         yield
 
 
-@pytest.mark.usefixtures("own_registrations")
+@pytest.mark.usefixtures("user_registrations")
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_run_as_shown(
     name: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
@@ -37,12 +37,12 @@ def test_the_examples_run_as_shown(
     shared.mkdir(exist_ok=True)
     monkeypatch.chdir(shared)
     module = import_module(name.removesuffix(".__init__"))
-    found = [test for test in doctest.DocTestFinder().find(module) if test.examples]
-    assert found
+    examples = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    assert examples
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    said: list[str] = []
-    failed = sum(runner.run(test, out=said.append).failed for test in found)
-    assert failed == 0, "".join(said)
+    output: list[str] = []
+    failed = sum(runner.run(test, out=output.append).failed for test in examples)
+    assert failed == 0, "".join(output)
 
 
 def test_every_public_object_has_examples() -> None:

@@ -82,8 +82,8 @@ def run(config: str, *, code: int) -> None:
 
 def line(text: str, *, first: bool = False) -> int:
     """Return the number of the last, or first, line of the plugin that holds a text."""
-    places = [at for at, one in enumerate(OWN.splitlines(), 1) if text in one]
-    return places[0 if first else -1]
+    positions = [at for at, line_ in enumerate(OWN.splitlines(), 1) if text in line_]
+    return positions[0 if first else -1]
 
 
 def without_plugin() -> None:
@@ -95,20 +95,20 @@ def test_tables_and_figures_that_fail_are_named_and_the_others_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run(CONFIG + REPORT, code=1)
-    place = f"failing_plugin.py:{line('reshape(2, 2)')}: ValueError: cannot reshape"
-    wanted = [
-        f"failed: table broken-table: {place}",
+    location = f"failing_plugin.py:{line('reshape(2, 2)')}: ValueError: cannot reshape"
+    expected = [
+        f"failed: table broken-table: {location}",
         "failed: table no-table: failing_plugin.py: what it returns cannot be written; return a T",
-        f"failed: figure broken-figure: {place}",
+        f"failed: figure broken-figure: {location}",
         "failed: figure no-figure: failing_plugin.py: what it returns cannot be written; return a",
     ]
     errors = capsys.readouterr().err
-    assert [text for text in wanted if text not in errors] == []
+    assert [text for text in expected if text not in errors] == []
     assert "a bug of plab" not in errors
     assert Path("results/own/summary.csv").is_file()
     assert main(["report", "results/own", "--html", *PLUGIN]) == 1
     errors = capsys.readouterr().err
-    assert [text for text in wanted if text.replace(": ", ": own: ", 1) not in errors] == []
+    assert [text for text in expected if text.replace(": ", ": own: ", 1) not in errors] == []
     assert Path("results/own/index.html").is_file()
 
 
@@ -117,17 +117,17 @@ def test_a_learner_that_fails_has_a_row_with_its_line(capsys: pytest.CaptureFixt
     problems = "problems: [{dataset: files, files: [two.csv], labels: y, test_fraction: 0.5}]\n"
     methods = "algorithms: [{name: own-learner}, {name: perceptron, budget: {updates: 9}}]\n"
     run(f"experiment: own\nplugins: [failing_plugin.py]\n{problems}{methods}", code=1)
-    place = f"(failing_plugin.py:{line('reshape(2, 2)', first=True)})"
+    location = f"(failing_plugin.py:{line('reshape(2, 2)', first=True)})"
     errors = capsys.readouterr().err
     assert "failed: two  own-learner  seed 0  ERROR: ValueError: cannot reshape" in errors
-    assert place in errors
+    assert location in errors
     assert "perceptron" in Path("results/own/summary.csv").read_text()
 
 
 def test_a_dataset_that_fails_is_named_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     run(CONFIG.replace("own-rows", "own-rows, fails: true"), code=2)
-    place = f"failing_plugin.py:{line('self.fails)')}: ZeroDivisionError"
-    assert f"Error: problem own: {place}" in capsys.readouterr().err
+    location = f"failing_plugin.py:{line('self.fails)')}: ZeroDivisionError"
+    assert f"Error: problem own: {location}" in capsys.readouterr().err
 
 
 def test_data_of_a_plugin_that_is_not_named_are_unknown(
@@ -136,12 +136,12 @@ def test_data_of_a_plugin_that_is_not_named_are_unknown(
     run(CONFIG, code=0)
     without_plugin()
     assert main(["verify", "results/own"]) == 1
-    said = capsys.readouterr().out
-    assert said.startswith(
+    output = capsys.readouterr().out
+    assert output.startswith(
         "UNKNOWN DATA  own  perceptron  FEASIBLE  the dataset 'own-rows' is not "
     )
-    assert "--plugin FILE.py" in said
-    assert said.endswith("results/own: 1 UNKNOWN DATA\n")
+    assert "--plugin FILE.py" in output
+    assert output.endswith("results/own: 1 UNKNOWN DATA\n")
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ def test_commands_that_read_results_take_plugins(
     assert output in capsys.readouterr().out
 
 
-def test_a_bug_in_own_code_anywhere_is_exit_code_1_with_its_line(
+def test_a_bug_in_code_of_a_user_is_exit_code_1_with_its_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = OWN.replace('return ["own"]', "return [][0]")
     Path("failing_plugin.py").write_text(text)
     Path("own.yaml").write_text(CONFIG)
     assert main(["check", "own.yaml", *PLUGIN]) == 1
-    place = f"failing_plugin.py:{line('return [' + chr(34))}: IndexError"
+    location = f"failing_plugin.py:{line('return [' + chr(34))}: IndexError"
     errors = capsys.readouterr().err
-    assert errors.startswith(f"Error: {place}")
+    assert errors.startswith(f"Error: {location}")
     assert "a bug of plab" not in errors

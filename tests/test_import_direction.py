@@ -37,31 +37,31 @@ def height(target: str) -> int:
 
 
 def violations(source: str, module: str, package: str) -> list[str]:
-    found = list(imports(source, module, package))
+    imported = list(imports(source, module, package))
     if module == ROOT:
-        late = [(line, target) for line, target in found if target not in EAGER]
+        late = [(line, target) for line, target in imported if target not in EAGER]
         return [f"{module}:{line} imports {target} eagerly" for line, target in late]
     part = module.split(".")[1]
     if part not in HEIGHT:
         return [f"{module} is in no layer; add it to LAYERS"]
     return [
         f"{module}:{line} imports {target}, which is in a later layer"
-        for line, target in found
+        for line, target in imported
         if height(target) > HEIGHT[part]
     ]
 
 
 @pytest.mark.slow
 def test_no_import_goes_to_a_later_layer() -> None:
-    found = [
+    violations_ = [
         violation
         for path, module, package in modules()
         for violation in violations(path.read_text(encoding="utf-8"), module, package)
     ]
-    assert not found, "\n".join(found)
+    assert not violations_, "\n".join(violations_)
 
 
-def test_the_package_is_found() -> None:
+def test_a_violating_package_is_detected() -> None:
     names = {module for _, module, _ in modules()}
     assert {ROOT, f"{ROOT}.core.errors", f"{ROOT}.reporting", f"{ROOT}.reporting.report"} <= names
 
@@ -121,7 +121,7 @@ def test_no_files_import_each_other() -> None:
     assert cycles(imported_files()) == set()
 
 
-def test_cycles_are_found() -> None:
+def test_cycles_are_detected() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}
     assert cycles(graph) == {frozenset("abc")}
 

@@ -24,10 +24,10 @@ def lowest(requirement: Requirement) -> Version:
     "requirement", [r for r in DEPENDENCIES if r.marker is None], ids=lambda r: r.name
 )
 def test_a_dependency_is_not_older_than_allowed(requirement: Requirement) -> None:
-    found = Version(version(requirement.name))
-    assert found >= lowest(requirement)
+    installed = Version(version(requirement.name))
+    assert installed >= lowest(requirement)
     if os.environ.get("PLAB_TEST_LOWEST"):
-        assert found == lowest(requirement)
+        assert installed == lowest(requirement)
 
 
 def test_no_dependency_asks_for_a_release_of_this_year() -> None:

@@ -73,7 +73,7 @@ def test_a_file_registers_once_however_often_it_is_named(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_commands_solve_run_list_and_show_ones_own(
+def test_commands_solve_run_list_and_show_use_plugins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -83,14 +83,14 @@ def test_commands_solve_run_list_and_show_ones_own(
     Path("own.yaml").write_text(CONFIG)
     assert main(["run", "own.yaml"]) == 2
     assert "my-own" in capsys.readouterr().err
-    own = ("--plugin", "my_own_plugin.py")
-    assert main(["solve", "rows.csv", "--algorithm", "my-own", "--json", *own]) == 0
+    options = ("--plugin", "my_own_plugin.py")
+    assert main(["solve", "rows.csv", "--algorithm", "my-own", "--json", *options]) == 0
     assert json.loads(capsys.readouterr().out)["algorithm"] == "my-own"
-    assert main(["list", "algorithms", *own]) == 0
+    assert main(["list", "algorithms", *options]) == 0
     assert "my-own" in capsys.readouterr().out
-    assert main(["show", "my-own", *own]) == 0
+    assert main(["show", "my-own", *options]) == 0
     assert "How often" in capsys.readouterr().out
-    assert main(["run", "own.yaml", *own]) == 0
+    assert main(["run", "own.yaml", *options]) == 0
     assert "FEASIBLE" in capsys.readouterr().err
 
 
@@ -107,7 +107,7 @@ def test_commands_solve_run_list_and_show_ones_own(
         ("my_own.py", "import perceptron_lab as p\np.register('algorithm', 'a', 3)", "give its cl"),
     ],
 )
-def test_what_is_no_plugin_is_refused(
+def test_files_that_are_no_plugin_are_refused(
     tmp_path: Path, name: str, text: str | None, message: str
 ) -> None:
     path = tmp_path / name if text is None else plugin(tmp_path, text, name)

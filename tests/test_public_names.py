@@ -32,20 +32,22 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_importing_the_package_loads_nothing_heavy() -> None:
     code = f"import perceptron_lab, sys; print([n for n in {HEAVY!r} if n in sys.modules])"
     root = Path(lab.__file__).parents[1]
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+    completed = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True
+    )
+    assert (completed.returncode, completed.stdout) == (0, "[]\n"), completed.stderr
 
 
 def test_type_checkers_see_the_same_names() -> None:
     tree = ast.parse(Path(lab.__file__).read_text(encoding="utf-8"))
     (types,) = [node for node in tree.body if isinstance(node, ast.If)]
-    seen = {
+    names = {
         alias.asname: node.module
         for node in types.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert seen == lab._PUBLIC
+    assert names == lab._PUBLIC
 
 
 def test_names_are_in_alphabetical_order() -> None:

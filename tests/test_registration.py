@@ -22,7 +22,7 @@ from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.estimators.learners.learning import Learned, Learner
 from perceptron_lab.systems import ConicSystem
 
-pytestmark = pytest.mark.usefixtures("own_registrations")
+pytestmark = pytest.mark.usefixtures("user_registrations")
 
 
 @dataclass(frozen=True)
@@ -159,14 +159,14 @@ class NotData(Dataset):
         raise NotImplementedError
 
 
-def evidence(found: Any) -> Any:
+def evidence(runs: Any) -> Any:
     """Return a table of the evidence."""
-    return found
+    return runs
 
 
-def two(found: Any, more: Any) -> Any:
+def two(runs: Any, more: Any) -> Any:
     """Need another argument."""
-    return found, more
+    return runs, more
 
 
 @pytest.mark.parametrize(
@@ -179,15 +179,15 @@ def two(found: Any, more: Any) -> Any:
         ("learner", Learns),
         ("oracle", registry.load("oracle", "cyclic")),
         ("table", evidence),
-        ("figure", lambda found: found),
+        ("figure", lambda runs: runs),
     ],
 )
-def test_what_fits_its_contract_is_registered(kind: str, target: Any) -> None:
+def test_components_that_fit_their_contract_are_registered(kind: str, target: Any) -> None:
     register(kind, "mine", target)
     assert registry.load(kind, "mine") is target
 
 
-def test_what_was_tried_solves() -> None:
+def test_the_trial_of_a_registration_solves() -> None:
     register("algorithm", "mine", Sums)
     assert solve([[1.0, 0.0], [0.5, 1.0]], "mine").status is Status.FEASIBLE
 
@@ -219,16 +219,14 @@ def test_every_algorithm_of_the_package_passes(name: str) -> None:
         ("figure", 3, "received 3; give a function"),
     ],
 )
-def test_what_does_not_fit_is_refused_and_not_registered(
-    kind: str, target: Any, message: str
-) -> None:
+def test_components_that_do_not_fit_are_refused(kind: str, target: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=f"the {kind} 'mine' is not registered: .*{message}"):
         register(kind, "mine", target)
     assert "mine" not in registry.names(kind)
 
 
 @pytest.mark.parametrize("target", [Bare, Hungry, Sums(), lambda: Sums()])
-def test_a_configuration_that_names_what_was_not_checked_says_what_is_wrong(target: Any) -> None:
+def test_errors_of_unchecked_components_state_the_cause(target: Any) -> None:
     registry.register("algorithm", "mine", target)
     config = {
         "experiment": "own",
@@ -240,25 +238,25 @@ def test_a_configuration_that_names_what_was_not_checked_says_what_is_wrong(targ
 
 
 @pytest.mark.parametrize("name", [3, "", "my own", "-mine"])
-def test_a_name_is_one_that_can_be_written(name: Any) -> None:
+def test_a_name_must_be_writable_in_a_configuration(name: Any) -> None:
     with pytest.raises(ConfigError, match="letters, digits, dots, hyphens, underscores"):
         register("algorithm", name, Sums)
 
 
-def test_a_name_of_another_kind_is_told_from_an_unknown_one() -> None:
+def test_a_name_of_another_kind_is_distinguished_from_an_unknown_one() -> None:
     with pytest.raises(ConfigError, match="unknown algorithm 'soft-ellipsoid': it is a learner; "):
         solve([[1.0]], "soft-ellipsoid")
     with pytest.raises(ConfigError, match=r"'low-rank': it is an optimiser of .* optimum"):
         solve([[1.0]], "low-rank")
 
 
-def test_the_traceback_of_ones_own_code_is_the_cause() -> None:
+def test_the_traceback_of_user_code_is_the_cause() -> None:
     with pytest.raises(ConfigError) as caught:
         register("algorithm", "mine", Raising)
     assert isinstance(caught.value.__cause__, KeyError)
 
 
-def test_a_name_that_is_taken_stays() -> None:
+def test_a_registered_name_cannot_be_taken() -> None:
     with pytest.raises(ConfigError, match="'perceptron' is registered already"):
         register("algorithm", "perceptron", Sums)
     assert registry.load("algorithm", "perceptron") is Perceptron

@@ -67,22 +67,24 @@ CHECKS = {"undocumented": undocumented, "too long": too_long, "loose end": loose
 def findings(source: str) -> list[str]:
     tree = ast.parse(source)
     return [
-        f"{check}: {finding}" for check, seen in CHECKS.items() for finding in seen(source, tree)
+        f"{check}: {finding}"
+        for check, check_source in CHECKS.items()
+        for finding in check_source(source, tree)
     ]
 
 
 @pytest.mark.slow
 def test_the_package_has_documented_short_functions_and_no_loose_ends() -> None:
     assert len(FILES) > 5
-    found = [
+    faults = [
         f"{path.relative_to(PACKAGE.parent)}: {finding}"
         for path in FILES
         for finding in findings(path.read_text(encoding="utf-8"))
     ]
-    assert not found, "\n".join(found)
+    assert not faults, "\n".join(faults)
 
 
-def test_no_module_is_named_after_nothing() -> None:
+def test_no_module_has_a_meaningless_name() -> None:
     vague = re.compile(r"_?(utils?|common|helpers?|misc)")
     assert not [path for path in FILES if vague.fullmatch(path.stem)]
     assert not [path for path in FILES if vague.fullmatch(path.parent.name)]

@@ -50,7 +50,7 @@ class Step(Part):
     run: str | None = None
 
     @model_validator(mode="after")
-    def _one_action(self) -> Self:
+    def _single_action(self) -> Self:
         assert (self.uses is None) != (self.run is None), "a step either uses or runs"
         assert self.uses or not self.inputs, "with belongs to uses"
         return self
@@ -76,7 +76,7 @@ class Job(Part):
         matrix = self.strategy.matrix if self.strategy else {}
         text = self.model_dump_json()
         named = re.findall(r"\$\{\{ (.*?) \}\}", text)
-        unknown = {one for one in named if not one.startswith("hashFiles(")}
+        unknown = {expression for expression in named if not expression.startswith("hashFiles(")}
         assert unknown == {f"matrix.{key}" for key in matrix}
         systems = matrix["system"] if "matrix.system" in self.runs_on else [self.runs_on]
         assert {*systems} <= {"ubuntu-latest", "macos-latest", "windows-latest"}
@@ -109,7 +109,7 @@ def test_the_syntax_is_that_of_a_workflow(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong"),
+    ("right", "invalid"),
     [
         ("steps:", "step:"),
         ("- run: make test-wheel", "- make: test-wheel"),
@@ -123,45 +123,45 @@ def test_the_syntax_is_that_of_a_workflow(name: str) -> None:
         ("on:", "when:"),
     ],
 )
-def test_mistakes_in_a_workflow_are_found(right: str, wrong: str) -> None:
+def test_mistakes_in_a_workflow_are_detected(right: str, invalid: str) -> None:
     text = WORKFLOWS["release"].read_text(encoding="utf-8")
     assert right in text
     with pytest.raises(ValidationError):
-        read(text.replace(right, wrong, 1))
+        read(text.replace(right, invalid, 1))
 
 
 def jobs(path: Path) -> dict[str, Any]:
     """Return the jobs of a workflow."""
-    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
-    return found
+    jobs_of_file: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+    return jobs_of_file
 
 
 def commands(path: Path) -> list[str]:
     """Return what a workflow runs; of a matrix of targets, each."""
-    found = []
+    lines = []
     for job in jobs(path).values():
         targets = job.get("strategy", {}).get("matrix", {}).get("target", [""])
         for step in job["steps"]:
             if "run" in step:
                 ran = [step["run"].replace("${{ matrix.target }}", target) for target in targets]
-                found += dict.fromkeys(ran)
-    return found
+                lines += dict.fromkeys(ran)
+    return lines
 
 
 def pythons(path: Path) -> list[str]:
     """Return the releases of Python that a workflow sets up; "3.1" for 3.10 would be a number."""
-    found = []
+    versions = []
     for job in jobs(path).values():
         for step in job["steps"]:
-            asked = step.get("with", {}).get("python-version")
-            if asked == "${{ matrix.python }}":
-                found += job["strategy"]["matrix"]["python"]
-            elif asked:
-                found.append(asked)
-    return found
+            version = step.get("with", {}).get("python-version")
+            if version == "${{ matrix.python }}":
+                versions += job["strategy"]["matrix"]["python"]
+            elif version:
+                versions.append(version)
+    return versions
 
 
-def test_there_is_one_for_each_check() -> None:
+def test_every_check_has_a_workflow() -> None:
     called = {command for path in WORKFLOWS.values() for command in commands(path)}
     assert called >= {"make test", "make check-static", "make docs", "make maxcut"}
 
@@ -175,12 +175,12 @@ def test_every_command_is_a_target(name: str) -> None:
         program, target, *variables = command.split()
         assert program == "make"
         assert target in TARGETS
-        assert all(re.fullmatch(r"[A-Z]+=\S+", one) for one in variables)
+        assert all(re.fullmatch(r"[A-Z]+=\S+", variable) for variable in variables)
 
 
 def test_they_run_all_that_every_change_must_pass() -> None:
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
-    asked = set(re.findall(r"^make (\S+)", script, re.MULTILINE))
+    targets = set(re.findall(r"^make (\S+)", script, re.MULTILINE))
     assert {
         "test",
         "test-long",
@@ -188,12 +188,12 @@ def test_they_run_all_that_every_change_must_pass() -> None:
         "test-other-python",
         "test-wheel",
         "docs",
-    } < asked
+    } < targets
     if ".venv/bin/plab check " in script:
-        asked.add("check-configs")
+        targets.add("check-configs")
     assert re.findall(r"^\s*\.venv/bin/(?!plab check )", script, re.MULTILINE) == []
     called = {command.split()[1] for path in WORKFLOWS.values() for command in commands(path)}
-    assert asked <= called
+    assert targets <= called
 
 
 def test_the_wheel_is_run_on_three_systems() -> None:
@@ -228,10 +228,10 @@ def test_every_configuration_is_checked() -> None:
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_the_releases_of_python_are_supported(name: str) -> None:
     allowed = SpecifierSet(PROJECT["requires-python"])
-    asked = pythons(WORKFLOWS[name])
+    versions = pythons(WORKFLOWS[name])
     running = [job for job in jobs(WORKFLOWS[name]).values() if "run" in str(job["steps"])]
-    assert len(asked) >= len(running)
-    assert all(isinstance(one, str) and one in allowed for one in asked)
+    assert len(versions) >= len(running)
+    assert all(isinstance(version_, str) and version_ in allowed for version_ in versions)
 
 
 def test_the_oldest_release_is_among_those_tested() -> None:
@@ -241,7 +241,7 @@ def test_the_oldest_release_is_among_those_tested() -> None:
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_files_that_a_workflow_names_are_there_or_are_made(name: str) -> None:
+def test_files_named_by_a_workflow_exist_or_are_created(name: str) -> None:
     text = WORKFLOWS[name].read_text(encoding="utf-8")
     for file in re.findall(r"hashFiles\('([^']+)'\)|cache-dependency-path: (\S+)", text):
         assert (ROOT / "".join(file)).is_file()

@@ -51,8 +51,8 @@ def accuracy(model: Any, data: str) -> float:
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = cross_val_score(make_pipeline(StandardScaler(), model), rows, labels, cv=folds)
-    return float(found.mean())
+        accuracies = cross_val_score(make_pipeline(StandardScaler(), model), rows, labels, cv=folds)
+    return float(accuracies.mean())
 
 
 def lines(word: str = "") -> Iterator[str]:
@@ -61,8 +61,8 @@ def lines(word: str = "") -> Iterator[str]:
     yield "|---|" + "---|" * len(LOADERS)
     for name, model in (OURS | THEIRS).items():
         if word in name:
-            shown = [f"{100.0 * accuracy(model, data):.1f}" for data in LOADERS]
-            yield f"| {name} | {' | '.join(shown)} |"
+            cells = [f"{100.0 * accuracy(model, data):.1f}" for data in LOADERS]
+            yield f"| {name} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -36,13 +36,13 @@ class Clock(Progress):
         self.began = 0.0
         self.starts, self.ends = [], []
 
-    def planned(self, total, kept, stale):
+    def planned(self, total, reused, stale):
         self.began = time.perf_counter()
 
     def started(self, cell):
         self.starts.append(time.perf_counter())
 
-    def finished(self, done, total, row):
+    def finished(self, completed, total, row):
         self.ends.append(time.perf_counter())
 
 
@@ -71,16 +71,18 @@ def test_overhead_of_a_cell(tmp_path, monkeypatch, jobs):
     }
     monkeypatch.setattr(supervisor, "supervise", supervise)  # with a server of its own
     clock = Clock()
-    done = run_cells(
+    results = run_cells(
         tmp_path / "tiny.yaml", output=tmp_path, execution=Execution(jobs=jobs), progress=clock
     )
-    assert len(done.rows) == CELLS
-    assert not done.failed
-    own = sum(row["total_seconds"] for row in done.rows[1:])
-    overhead = (clock.ends[-1] - clock.ends[0] - own / jobs) / (CELLS - 1)
-    told = [f"{1e3 * sum(some[1:]) / (CELLS - 1):.1f} ms {part}" for part, some in parts.items()]
+    assert len(results.rows) == CELLS
+    assert not results.failed
+    inside_cells = sum(row["total_seconds"] for row in results.rows[1:])
+    overhead = (clock.ends[-1] - clock.ends[0] - inside_cells / jobs) / (CELLS - 1)
+    shares = [
+        f"{1e3 * sum(seconds[1:]) / (CELLS - 1):.1f} ms {part}" for part, seconds in parts.items()
+    ]
     print(
-        f"\n{jobs} jobs: {1e3 * overhead:.1f} ms a cell, of these {', '.join(told)}; "
+        f"\n{jobs} jobs: {1e3 * overhead:.1f} ms a cell, of these {', '.join(shares)}; "
         f"{clock.starts[0] - clock.began:.2f} s until the first cell starts"
     )
     assert overhead <= 0.060

@@ -17,8 +17,8 @@ def test_constraint_generation(positives, negatives):
     classes = separable(1, positives, negatives, 10)
     with threadpool_limits(1):
         clock = time.perf_counter()
-        found = maximal_separation(*classes, solver="constraint-generation", tolerance=1e-5)
+        separation = maximal_separation(*classes, solver="constraint-generation", tolerance=1e-5)
         seconds = time.perf_counter() - clock
-    gap = (found.ratio_upper - found.ratio_lower) / found.ratio_upper
-    print(f"\n{seconds:.2f} s, proved gap {gap:.1e}: {found.message}")
+    gap = (separation.ratio_upper - separation.ratio_lower) / separation.ratio_upper
+    print(f"\n{seconds:.2f} s, proved gap {gap:.1e}: {separation.message}")
     assert gap <= 1e-4

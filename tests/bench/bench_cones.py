@@ -27,24 +27,24 @@ NAMES = ("auto", "clarabel-direct")
 def timed(system: ConicSystem, name: str) -> tuple[str, float]:
     """Return the status of an answer and the seconds that it took."""
     began = time.process_time()
-    found = solve(system, name, budget=Budget(seconds=120))
-    return found.status.value, time.process_time() - began
+    result = solve(system, name, budget=Budget(seconds=120))
+    return result.status.value, time.process_time() - began
 
 
 def compare(status: str, **parameters: Any) -> tuple[Counter[str], float]:
     """Print a line; return the statuses of `auto`, and its median over Clarabel's."""
     record = ConditionedCones(**parameters)
     systems = [record.problem(seed).system for seed in SEEDS]
-    found = {name: [timed(system, name) for system in systems] for name in NAMES}
-    medians = {name: statistics.median(taken for _, taken in found[name]) for name in NAMES}
+    answers = {name: [timed(system, name) for system in systems] for name in NAMES}
+    medians = {name: statistics.median(seconds for _, seconds in answers[name]) for name in NAMES}
     ratio = medians["auto"] / medians["clarabel-direct"]
-    shares = [sum(one == status for one, _ in found[name]) for name in NAMES]
+    shares = [sum(answer == status for answer, _ in answers[name]) for name in NAMES]
     print(
         f"{record.name}: auto {shares[0]} of {len(systems)} {status}, {medians['auto']:.3f} s; "
         f"Clarabel {shares[1]}, {medians['clarabel-direct']:.3f} s; ratio {ratio:.2f}",
         flush=True,
     )
-    return Counter(one for one, _ in found["auto"]), ratio
+    return Counter(answer for answer, _ in answers["auto"]), ratio
 
 
 def main() -> None:

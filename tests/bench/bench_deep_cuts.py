@@ -43,9 +43,9 @@ def timed(run: Callable[[], FloatArray]) -> tuple[FloatArray, float]:
     each: list[float] = []
     while len(each) < 5 and sum(each) < 0.5:
         clock = time.process_time()
-        found = run()
+        completed = run()
         each.append(time.process_time() - clock)
-    return found, min(each)
+    return completed, min(each)
 
 
 def conic_form(matrix: FloatArray, *, lower: bool) -> tuple[sp.csc_matrix, FloatArray]:
@@ -96,7 +96,7 @@ def repaired_gap(matrix: FloatArray, x: FloatArray, optimum: float) -> float:
 
 
 @pytest.mark.parametrize("name", ["mcp100", "mcp124-1", "mcp250-1", "mcp500-1"])
-def test_relative_accuracy_beside_scs_and_clarabel(name: str) -> None:
+def test_relative_accuracy_compared_with_scs_and_clarabel(name: str) -> None:
     try:
         system = Sdplib([name]).load(name, seed=0, base=Path()).system
     except PlabError as error:

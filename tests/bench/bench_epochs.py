@@ -28,10 +28,10 @@ def main() -> None:
         solve(system.system, bisection, goal="budget", budget=Budget(updates=1000))  # it is warm
         began = time.process_time()
         limits = Budget(updates=10**9, seconds=20.0)
-        found = solve(system.system, bisection, goal="budget", budget=limits)
-        spent = time.process_time() - began - found.proof_seconds
-        costs.append(spent / found.products)
-        print(f"{rows} rows: {found.products:.0f} epochs, {1e3 * costs[-1]:.4f} ms each")
+        result = solve(system.system, bisection, goal="budget", budget=limits)
+        spent = time.process_time() - began - result.proof_seconds
+        costs.append(spent / result.products)
+        print(f"{rows} rows: {result.products:.0f} epochs, {1e3 * costs[-1]:.4f} ms each")
     slope = np.polyfit(np.log(ROWS), np.log(costs), 1)[0]
     print(f"slope {slope:.3f}")
 

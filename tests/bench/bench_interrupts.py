@@ -97,12 +97,12 @@ def interrupted(command: list[str], after: float) -> tuple[float, float, int, st
             clock, before = time.monotonic(), _processor_seconds(process.pid)
             process.send_signal(signal.SIGINT)
             assert process.stdout is not None
-            said = process.stdout.read()
+            output = process.stdout.read()
             _, ended, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(ended)
-            lines = said.decode(errors="replace").strip().splitlines() or [""]
-            used = usage.ru_utime + usage.ru_stime - before
-            return time.monotonic() - clock, used, process.returncode, lines[-1]
+            lines = output.decode(errors="replace").strip().splitlines() or [""]
+            processor = usage.ru_utime + usage.ru_stime - before
+            return time.monotonic() - clock, processor, process.returncode, lines[-1]
         return 0.0, 0.0, process.returncode, "ended before"
 
 
@@ -119,18 +119,21 @@ def main(seed: int) -> None:
             after = float(rng.uniform(FIRST, LAST))
             if k % 2:
                 title = list(PROGRAMS)[k // 2 % len(PROGRAMS)]
-                command, said = [sys.executable, "-c", _DATA + PROGRAMS[title]], f"Python, {title}"
+                command, title_ = (
+                    [sys.executable, "-c", _DATA + PROGRAMS[title]],
+                    f"Python, {title}",
+                )
             else:
                 title = list(COMMANDS)[k // 2 % len(COMMANDS)]
-                made, options = COMMANDS[title]
-                file = str(made(Path(name)))
+                make, options = COMMANDS[title]
+                file = str(make(Path(name)))
                 plab = [sys.executable, "-m", "perceptron_lab", "solve", file]
-                command, said = [*plab, "--budget-seconds", "300", *options], f"plab, {title}"
-            seconds, used, status, line = interrupted(command, after)
+                command, title_ = [*plab, "--budget-seconds", "300", *options], f"plab, {title}"
+            seconds, processor, status, line = interrupted(command, after)
             late += seconds > 1.0
             mark = "LATE " if seconds > 1.0 else "ok   "
-            times = f"{after:.1f} s, then {seconds:.2f} s ({used:.2f} s of the processor)"
-            print(f"{mark} {said}: {times}, exit {status}; {line[:80]}")
+            times = f"{after:.1f} s, then {seconds:.2f} s ({processor:.2f} s of the processor)"
+            print(f"{mark} {title_}: {times}, exit {status}; {line[:80]}")
             sys.stdout.flush()
     print(f"{late} of {RUNS} later than a second")
 

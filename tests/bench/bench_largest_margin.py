@@ -50,10 +50,12 @@ def main() -> None:
     bound, times = np.inf, {}
     for ratio in (0.99, 1.0 - 1e-6):
         goal = {"margin_ratio": ratio}
-        found, wall, processor = timed(lambda goal=goal: solve(X, y, margin="geometric", goal=goal))
-        assert found.goal_reached
-        bound, times[ratio] = min(bound, found.margin_upper), (wall, processor)
-        share = found.margin_lower / found.margin_upper
+        result, wall, processor = timed(
+            lambda goal=goal: solve(X, y, margin="geometric", goal=goal)
+        )
+        assert result.goal_reached
+        bound, times[ratio] = min(bound, result.margin_upper), (wall, processor)
+        share = result.margin_lower / result.margin_upper
         print(f"proved {share:.8f} of {bound:.6f}: {wall:.3f} s, processor {processor:.3f} s")
     print(f"1 - 1e-6 in {times[1.0 - 1e-6][0] / times[0.99][0]:.2f} times the time of 99 %")
     for name, machine in PEERS.items():

@@ -143,9 +143,9 @@ def shells(rows: int, width: int, outside: float) -> Any:
 
 def solved(algorithm: str, **options: Any) -> Callable[[Any, float], Any]:
     def run(data: Any, limit: float) -> Any:
-        given = data if isinstance(data, tuple) else (data,)
+        arguments = data if isinstance(data, tuple) else (data,)
         budget = Budget(updates=10**9, seconds=limit)
-        return solve(*given, algorithm=algorithm, budget=budget, **options)
+        return solve(*arguments, algorithm=algorithm, budget=budget, **options)
 
     return run
 
@@ -156,20 +156,20 @@ def fitted(name: str, **options: Any) -> Callable[[Any, float], Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = kind(max_seconds=limit, max_iter=10**9, **options).fit(*data)
-        told = [f"{k} {v}" for k, v in vars(model).items() if k in ("status_", "margin_bounds_")]
-        return "; ".join(told) or f"objective {getattr(model, 'objective_', '?')}"
+        fields = [f"{k} {v}" for k, v in vars(model).items() if k in ("status_", "margin_bounds_")]
+        return "; ".join(fields) or f"objective {getattr(model, 'objective_', '?')}"
 
     return run
 
 
 def verdict(data: Any, limit: float) -> Any:
-    found = separation(*data, max_seconds=limit)
-    return f"{found.verdict}, {len(found.coefficients)} of {len(found.names)} classes"
+    verdict = separation(*data, max_seconds=limit)
+    return f"{verdict.verdict}, {len(verdict.coefficients)} of {len(verdict.names)} classes"
 
 
 def enclosed(data: Any, limit: float) -> Any:
-    found = optimum(data, budget=Budget(updates=10**9, seconds=limit))
-    return f"{found.status} [{found.optimum_lower}, {found.optimum_upper}]"
+    result = optimum(data, budget=Budget(updates=10**9, seconds=limit))
+    return f"{result.status} [{result.optimum_lower}, {result.optimum_upper}]"
 
 
 def separated(data: Any, limit: float) -> Any:
@@ -259,11 +259,11 @@ def run(name: str, limit: float) -> None:
         data = case.build(rng, 1.0)
         before, clock, steps = _processor_seconds(), time.perf_counter(), Steps()
         with time_limit(math.inf, steps):
-            found = case.run(data, limit)
+            outcome = case.run(data, limit)
         wall = time.perf_counter() - clock
         steps()
-    said = " ".join(str(found).split())[:150]
-    record = {"wall": wall, "cpu": _processor_seconds() - before, "found": said}
+    text = " ".join(str(outcome).split())[:150]
+    record = {"wall": wall, "cpu": _processor_seconds() - before, "found": text}
     record |= {"step": steps.longest, "where": steps.where}
     print(json.dumps(record))
 

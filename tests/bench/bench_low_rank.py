@@ -30,7 +30,7 @@ MOST = 110.0
 
 
 @pytest.fixture(autouse=True)
-def _one_thread():
+def _single_thread():
     load_kernels()
     with threadpool_limits(1):
         yield
@@ -48,10 +48,10 @@ def enclosed(program, width, rounds):
     for _ in range(rounds):
         fresh = MaxCutProgram(program.diagonal, program.weights, program.roundings)
         clock = time.process_time()
-        found = enclose(fresh, width=width)
+        enclosure = enclose(fresh, width=width)
         seconds.append(time.process_time() - clock)
-    assert found.reached, found.message
-    return found, min(seconds)
+    assert enclosure.reached, enclosure.message
+    return enclosure, min(seconds)
 
 
 def dsdp_seconds(path, most):
@@ -70,8 +70,8 @@ def dsdp_seconds(path, most):
         check=False,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return used, ended.returncode == 0
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, ended.returncode == 0
 
 
 def _libraries():
@@ -80,27 +80,33 @@ def _libraries():
     return {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "PATH") if key in os.environ}
 
 
-def told(*cells):
+def print_row(*cells):
     sys.stdout.write("  ".join(cells) + "\n")
 
 
 @pytest.mark.parametrize("width", [1e-6, 1e-8])
 def test_all_relaxations_together(sdplib_folder, width):
     total = 0.0
-    told(f"\n{'program':18}", f"{'n':>5}", "sweeps", "seconds", "relative width")
+    print_row(f"\n{'program':18}", f"{'n':>5}", "sweeps", "seconds", "relative width")
     for name in MIRROR + LARGE + GENERATED:
-        found, seconds = enclosed(program_in(sdplib_folder, name), width, 1)
+        enclosure, seconds = enclosed(program_in(sdplib_folder, name), width, 1)
         total += seconds if name not in GENERATED else 0.0
-        sweeps = found.history.sweeps[-1]
-        told(f"{name:18}", f"{len(found.point):5}", f"{sweeps:6}", f"{seconds:7.3f}", repr(found))
-    told(f"all of the mirror: {total:.2f} s")
+        sweeps = enclosure.history.sweeps[-1]
+        print_row(
+            f"{name:18}",
+            f"{len(enclosure.point):5}",
+            f"{sweeps:6}",
+            f"{seconds:7.3f}",
+            repr(enclosure),
+        )
+    print_row(f"all of the mirror: {total:.2f} s")
     assert total < 15.0
 
 
 def test_the_narrowest_interval_of_another_verifier_on_the_largest(sdplib_folder):
-    found, seconds = enclosed(program_in(sdplib_folder, "maxG55"), 1.2e-9, 1)
-    told(f"\nmaxG55 {seconds:.2f} s", repr(found))
-    assert found.width <= 1.2e-9
+    enclosure, seconds = enclosed(program_in(sdplib_folder, "maxG55"), 1.2e-9, 1)
+    print_row(f"\nmaxG55 {seconds:.2f} s", repr(enclosure))
+    assert enclosure.width <= 1.2e-9
 
 
 @pytest.mark.parametrize(("name", "least"), [("maxG11", 10.0), ("maxG32", 20.0), ("maxG55", 100.0)])
@@ -109,10 +115,10 @@ def test_against_dsdp_at_a_width_of_1e_6(sdplib_folder, name, least):
     enclosed(program, 1e-6, 1)
     rounds = 1 if name == "maxG55" else 5
     ours = enclosed(program, 1e-6, rounds)[1]
-    theirs = dsdp_seconds(sdplib_folder / f"{name}.dat-s", MOST * ours)
-    if theirs is None:
+    reference = dsdp_seconds(sdplib_folder / f"{name}.dat-s", MOST * ours)
+    if reference is None:
         pytest.skip("dsdp5 is not on PATH")
-    at_least = "" if theirs[1] else "more than "
-    told(f"\n{name}: low-rank {ours:.3f} s, DSDP {at_least}{theirs[0]:.2f} s:")
-    told(f"{at_least}{theirs[0] / ours:.0f} times")
-    assert theirs[0] / ours > least
+    at_least = "" if reference[1] else "more than "
+    print_row(f"\n{name}: low-rank {ours:.3f} s, DSDP {at_least}{reference[0]:.2f} s:")
+    print_row(f"{at_least}{reference[0] / ours:.0f} times")
+    assert reference[0] / ours > least

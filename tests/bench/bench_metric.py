@@ -33,7 +33,7 @@ def interleaved(*functions, seconds=1.5):
 def test_ellipsoid_update_against_blas_and_numpy(n):
     rng = np.random.default_rng(n)
     normal = rng.standard_normal(n)
-    metric, bare, whole = Metric(n), np.asfortranarray(np.eye(n)), np.eye(n)
+    metric, bare, full = Metric(n), np.asfortranarray(np.eye(n)), np.eye(n)
 
     def ours():
         product, length = metric.along(normal)
@@ -44,9 +44,9 @@ def test_ellipsoid_update_against_blas_and_numpy(n):
         blas.dsyr(-1e-9 / n, product, lower=1, a=bare, overwrite_a=1)
 
     def naive():
-        nonlocal whole
-        product = whole @ normal
-        whole -= 1e-9 / n * np.outer(product, product)
+        nonlocal full
+        product = full @ normal
+        full -= 1e-9 / n * np.outer(product, product)
 
     with threadpool_limits(1):
         update, calls, numpy_way = interleaved(ours, two_calls, naive)

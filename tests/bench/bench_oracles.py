@@ -24,7 +24,7 @@ LARGEST = "random-7000-17148"
 
 
 @pytest.fixture(autouse=True)
-def _one_thread():
+def _single_thread():
     load_kernels()
     with threadpool_limits(1):
         yield
@@ -40,9 +40,9 @@ def laplacian(data):
 
 
 def plus_diagonal(pattern, entries, diagonal):
-    moved = entries.copy()
-    moved[pattern.diagonal] += diagonal
-    return moved
+    shifted = entries.copy()
+    shifted[pattern.diagonal] += diagonal
+    return shifted
 
 
 def cpu_seconds(ready, *functions, rounds=9):
@@ -63,15 +63,15 @@ def cpu_seconds(ready, *functions, rounds=9):
 def test_a_definite_answer_against_lapack(sdplib_folder, name, least):
     pattern, entries, sums = laplacian(read_sdpa(sdplib_folder / f"{name}.dat-s"))
     entries = plus_diagonal(pattern, entries, sums + 1e-3)
-    whole = np.asfortranarray(pattern.dense(entries))
+    full = np.asfortranarray(pattern.dense(entries))
     work, running = (
-        whole.copy(order="F"),
+        full.copy(order="F"),
         registry.load("oracle", "sparse-ldl")().running_on(pattern),
     )
     assert running.answer(entries, 0.0, closed=False) == (None, True)
 
     def ready():
-        np.copyto(work, whole)  # what LAPACK overwrites; not timed
+        np.copyto(work, full)  # what LAPACK overwrites; not timed
 
     def ours():
         for _ in range(20):
@@ -93,16 +93,17 @@ def test_a_cut_at_the_largest_order(depth):
     diagonal = 0.6 * sums + 0.3
     lowest = lowest_eigenpair(pattern.sparse(plus_diagonal(pattern, entries, diagonal)), 1e-9).value
     entries = plus_diagonal(pattern, entries, diagonal - lowest - depth * diagonal.mean())
-    asked = [
+    oracles = [
         registry.load("oracle", name)().running_on(pattern) for name in ("lanczos", "sparse-ldl")
     ]
-    for running in asked:
+    for running in oracles:
         direction, proved = running.answer(entries, 0.0, closed=False)
         assert proved
         assert direction is not None
     lanczos, sparse = cpu_seconds(
-        lambda: None, *(lambda one=one: one.answer(entries, 0.0, closed=False) for one in asked)
+        lambda: None,
+        *(lambda oracle=oracle: oracle.answer(entries, 0.0, closed=False) for oracle in oracles),
     )
-    assert asked[0].answers["sparse-ldl"] == 0
+    assert oracles[0].answers["sparse-ldl"] == 0
     print(f"\n{depth:g}: lanczos {1e3 * lanczos:.1f} ms, sparse-ldl {1e3 * sparse:.1f} ms")
     assert lanczos < 0.02

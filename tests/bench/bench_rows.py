@@ -61,15 +61,16 @@ def in_turns(
     """The least seconds of each, of so many runs in turns."""
     load_kernels()
     with threadpool_limits(1):
-        found = [
-            [seconds_to_a_proof(one, system, limit) for one in algorithms] for _ in range(runs)
+        times = [
+            [seconds_to_a_proof(algorithm, system, limit) for algorithm in algorithms]
+            for _ in range(runs)
         ]
-    return [min(each) for each in zip(*found, strict=True)]
+    return [min(each) for each in zip(*times, strict=True)]
 
 
 @pytest.mark.parametrize("margin", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9])
 @pytest.mark.parametrize("family", ["exact", "thin"])
-def test_tiny_margins_beside_the_point_of_least_norm(family: Any, margin: float) -> None:
+def test_tiny_margins_compared_with_the_minimum_norm_point(family: Any, margin: float) -> None:
     ratios, seconds = [], []
     for seed in range(5):
         record = MarginSets(family=family, dimension=50, rows=2000, margin=margin)
@@ -96,7 +97,9 @@ LABELLED: list[tuple[dict[str, Any], float]] = [
 
 @pytest.mark.timeout(0)  # some peers take their limit, of a busy processor
 @pytest.mark.parametrize(("parameters", "goal"), LABELLED)
-def test_labelled_examples_beside_peers(parameters: dict[str, Any], goal: float) -> None:
+def test_labelled_examples_compared_with_external_solvers(
+    parameters: dict[str, Any], goal: float
+) -> None:
     record = LabelledSets(**parameters)
     system = record.problem(0).system
     (ours,) = in_turns([Auto()], system, runs=5)
@@ -104,8 +107,8 @@ def test_labelled_examples_beside_peers(parameters: dict[str, Any], goal: float)
     ratios = []
     for name, values in PEERS:
         peer = registry.load("algorithm", name)(**values)
-        (taken,) = in_turns([peer], system, runs=1)
-        ratios.append(taken / ours)
-        more = "more than " if taken >= LIMIT else ""
+        (seconds,) = in_turns([peer], system, runs=1)
+        ratios.append(seconds / ours)
+        more = "more than " if seconds >= LIMIT else ""
         print(f"  {name}: {more}{ratios[-1]:.1f} times as long")
     assert min(ratios) >= goal

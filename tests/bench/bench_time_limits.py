@@ -154,9 +154,9 @@ def run(system: ConicSystem, name: str, limit: float, answers: Connection) -> No
     except PlabError as error:
         answers.send((0.0, 0.0, "REFUSED", None, None, str(error)))
         return
-    used = time.perf_counter() - wall, time.process_time() - processor
+    elapsed = time.perf_counter() - wall, time.process_time() - processor
     bounds = result.margin_lower, result.margin_upper
-    answers.send((*used, str(result.status), *bounds, result.message))
+    answers.send((*elapsed, str(result.status), *bounds, result.message))
 
 
 def measure(system: ConicSystem, name: str, limit: float) -> tuple[object, ...]:

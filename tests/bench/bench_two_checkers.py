@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
-from tests.exact.agreement import WORDS, counted, said
+from tests.exact.agreement import WORDS, answer_of, counted
 from tests.exact.killing import Endless, at_most
 from tests.exact.second_checker.check import answer
 
@@ -26,10 +26,10 @@ SAMPLE = Path("results/sample")
 def count_seeds(kind: str, count: int) -> None:
     with TemporaryDirectory() as folder:
         start = time.process_time()
-        found = counted(kind, range(count), Path(folder))
+        counts = counted(kind, range(count), Path(folder))
     print(f"{kind}, seeds 0 to {count - 1}, {time.process_time() - start:.0f} s of CPU")
-    print(found)
-    print(f"apart: {found.apart}, false: {found.false}, valid and refused: {found.refused}")
+    print(counts)
+    print(f"apart: {counts.apart}, false: {counts.false}, valid and refused: {counts.refused}")
 
 
 def count_sample(folders: list[str]) -> None:
@@ -57,7 +57,7 @@ def both(path: Path, data: Path | None) -> tuple[str, str]:
     beside = data or path.with_name(path.name.replace(".certificate.json", ".data"))
     content = beside.read_bytes()
     with TemporaryDirectory() as folder:
-        first = WORDS[said(certificate, content, Path(folder), checker())[0]]
+        first = WORDS[answer_of(certificate, content, Path(folder), checker())[0]]
     try:
         with at_most(MOST):
             return first, WORDS[answer(certificate, content)]

@@ -48,35 +48,38 @@ def judged(path):
     """Whether viprchk accepts a file, and its seconds of CPU."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     limit = int(2 * MOST)
-    found = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-c", f'ulimit -t {limit}; exec "$0" "$1"', viprchk(), path],
         capture_output=True,
         text=True,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return "Successfully verified" in found.stdout and not found.returncode, seconds
+    return "Successfully verified" in completed.stdout and not completed.returncode, seconds
 
 
 @pytest.mark.skipif(viprchk() is None, reason=f"{VARIABLE} does not name viprchk")
-@pytest.mark.parametrize("made", [of_normal_rows, of_matrices])
-def test_how_far_viprchk_goes(made, tmp_path):
-    print(f"\n| {made.__name__[3:]}: unknowns | rows of the proof | MB | found, s | viprchk, s |")
+@pytest.mark.parametrize("make_system", [of_normal_rows, of_matrices])
+def test_sizes_that_viprchk_can_check(make_system, tmp_path):
+    print(
+        f"\n| {make_system.__name__[3:]}: unknowns | rows of the proof | MB | found, s | viprchk, "
+        "s |"
+    )
     print("|--:|--:|--:|--:|--:|")
     seconds = 0.0
     for unknowns in SIZES:
         if seconds > MOST / 4:
             break
         clock = time.process_time()
-        system, claim = made(unknowns)
+        system, claim = make_system(unknowns)
         assert claim is not None
         text = vipr_text(system, claim)
         assert text is not None
-        found = time.process_time() - clock
+        search = time.process_time() - clock
         path = tmp_path / "claim.vipr"
         path.write_text(text)
         accepted, seconds = judged(path)
         count = text.split("CON ")[1].split()[0]
         size = path.stat().st_size / 1e6
-        print(f"| {unknowns} | {count} | {size:.2f} | {found:.1f} | {seconds:.2f} |", flush=True)
+        print(f"| {unknowns} | {count} | {size:.2f} | {search:.1f} | {seconds:.2f} |", flush=True)
         assert accepted

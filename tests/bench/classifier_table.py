@@ -80,10 +80,10 @@ def line_of(case: Case) -> Line:
     """Fit both classifiers to a case."""
     rows, labels = case.load()
     hard, soft = EllipsoidSeparationClassifier(), SoftEllipsoidClassifier()
-    hard_seconds, one = _timed(hard.fit, rows, labels)
+    hard_seconds, first = _timed(hard.fit, rows, labels)
     soft_seconds, other = _timed(soft.fit, rows, labels)
-    found = hard.separation_
-    lower, upper = found.ratio_lower, found.ratio_upper
+    separation = hard.separation_
+    lower, upper = separation.ratio_lower, separation.ratio_upper
     return Line(
         case.name,
         *rows.shape,
@@ -93,7 +93,7 @@ def line_of(case: Case) -> Line:
         width(lower, upper),
         hard_seconds,
         soft_seconds,
-        one + other,
+        first + other,
     )
 
 
@@ -113,7 +113,7 @@ def _timed(
         began = time.process_time()
         fit(rows, labels)
         seconds = time.process_time() - began
-    return seconds, int(any(issubclass(one.category, ConvergenceWarning) for one in raised))
+    return seconds, int(any(issubclass(warning.category, ConvergenceWarning) for warning in raised))
 
 
 def summary(lines: Iterable[Line]) -> str:
@@ -131,7 +131,7 @@ def summary(lines: Iterable[Line]) -> str:
         "worst",
         "warned",
     )
-    body = [_cells(family, list(part)) for family, part in groupby(lines, lambda one: one.family)]
+    body = [_cells(family, list(part)) for family, part in groupby(lines, lambda line: line.family)]
     table = [head, tuple("---" for _ in head), *body]
     return "\n".join(f"| {' | '.join(row)} |" for row in table)
 

@@ -69,10 +69,10 @@ def times(left: ExactMatrix, right: ExactMatrix) -> ExactMatrix:
 def _represented(part: Cone, weights: Vector, scores: Vector) -> Vector:
     """H scores for one block."""
     if isinstance(part, Semidefinite):
-        whole = element(part, weights)
-        image = times(times(whole, symmetric(part, scores)), whole)
-        places = zip(part.rows, part.columns, part.multiplicity, strict=True)
-        return [image[i][j] * int(k) for i, j, k in places]
+        full = element(part, weights)
+        image = times(times(full, symmetric(part, scores)), full)
+        indices = zip(part.rows, part.columns, part.multiplicity, strict=True)
+        return [image[i][j] * int(k) for i, j, k in indices]
     if isinstance(part, SecondOrder):
         *u, t = half = [weight / 2 for weight in weights]
         determinant, along = t * t - inner(u, u), inner(half, scores)
@@ -125,15 +125,15 @@ def nearest(cone: Cone, data: FloatArray, weights: Vector) -> tuple[Vector, Frac
     multipliers = solution(system, residual)
     if multipliers is None:
         return None
-    moved = [
+    shifted = [
         weight - inner(multipliers, list(row))
         for weight, row in zip(weights, zip(*images, strict=True), strict=True)
     ]
-    assert not any(inner(column, moved) for column in columns)
-    return moved, inner(residual, multipliers)
+    assert not any(inner(column, shifted) for column in columns)
+    return shifted, inner(residual, multipliers)
 
 
 def is_infeasible_near(cone: Cone, data: FloatArray, weights: FloatArray) -> bool:
     """Whether an exact w' of the dual cone, not zero, with A w' = 0 is found near the weights."""
-    found = nearest(cone, data, rational(weights))
-    return found is not None and lies_in_dual_cone(cone, found[0])
+    nearest_point = nearest(cone, data, rational(weights))
+    return nearest_point is not None and lies_in_dual_cone(cone, nearest_point[0])

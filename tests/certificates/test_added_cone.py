@@ -70,7 +70,7 @@ class WedgeProofs(ConeProofs[Wedge]):
         return float(np.linalg.norm(SIDES @ data, axis=1).max())
 
     def automorphisms(
-        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+        self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
         return None
 

@@ -52,12 +52,12 @@ def test_q_is_that_of_fractions(cone: Product, seed: int) -> None:
     system = infeasible_conic(cone, 4, rng)
     weights = solve(system, "interior-point").weights
     assert weights is not None
-    moved = weights * (1.0 + 1e-9 * rng.standard_normal(len(weights)))
-    found = near_by_balls(cone, data_of(system), moved)
-    assert found is not None
-    exact = nearest(cone, data_of(system), rational(found[0]))
+    shifted = weights * (1.0 + 1e-9 * rng.standard_normal(len(weights)))
+    solution = near_by_balls(cone, data_of(system), shifted)
+    assert solution is not None
+    exact = nearest(cone, data_of(system), rational(solution[0]))
     assert exact is not None
-    assert float(exact[1]) <= found[1] <= float(exact[1]) * (1 + 1e-9) + 1e-60
+    assert float(exact[1]) <= solution[1] <= float(exact[1]) * (1 + 1e-9) + 1e-60
     assert lies_in_dual_cone(cone, exact[0])
 
 
@@ -66,44 +66,47 @@ def test_steps_lead_inside_from_weights_that_fail_the_test(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each block is moved by half of its distance to the boundary: q may be above 1 / 4."""
-    made, rng = twin(1e-7, seed, blocks=3, block_size=4).generate(seed), np.random.default_rng(seed)
-    assert made.weights is not None
-    moved = made.weights.copy()
-    for _, span in made.cone.blocks:
-        block = moved[span]
+    sample, rng = (
+        twin(1e-7, seed, blocks=3, block_size=4).generate(seed),
+        np.random.default_rng(seed),
+    )
+    assert sample.weights is not None
+    shifted = sample.weights.copy()
+    for _, span in sample.cone.blocks:
+        block = shifted[span]
         noise = rng.standard_normal(len(block))
         block += 0.5 * (block[-1] - np.linalg.norm(block[:-1])) * noise / np.linalg.norm(noise)
-    seen: list[float] = []
+    recorded: list[float] = []
     test = representations._test
 
-    def watched(*given: Any) -> Any:
-        found = test(*given)
-        seen.append(np.inf if found is None else float(found[0].mid()))
-        return found
+    def watched(*arguments: Any) -> Any:
+        answer = test(*arguments)
+        recorded.append(np.inf if answer is None else float(answer[0].mid()))
+        return answer
 
     monkeypatch.setattr(representations, "_test", watched)
-    found = near_by_balls(made.cone, made.data, moved)
-    assert found is not None
-    assert seen[-1] < 0.25
-    assert all(later < before for before, later in itertools.pairwise(seen))
-    exact = nearest(made.cone, made.data, rational(found[0]))
+    solution = near_by_balls(sample.cone, sample.data, shifted)
+    assert solution is not None
+    assert recorded[-1] < 0.25
+    assert all(later < before for before, later in itertools.pairwise(recorded))
+    exact = nearest(sample.cone, sample.data, rational(solution[0]))
     assert exact is not None
-    assert float(exact[1]) <= found[1] < 1.0
-    assert lies_in_dual_cone(made.cone, exact[0])
-    assert (len(seen) > 1) == (seed in (5, 8))
+    assert float(exact[1]) <= solution[1] < 1.0
+    assert lies_in_dual_cone(sample.cone, exact[0])
+    assert (len(recorded) > 1) == (seed in (5, 8))
 
 
 def test_all_steps_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each may take a second: fewer of them are made where each is large, and at least one."""
-    made = twin(1e-7, 0, blocks=4, block_size=4).generate(0)
-    assert made.weights is not None
-    found: list[int] = []
-    monkeypatch.setattr(representations, "_stepped", lambda *given: found.append(given[-1]))
+    sample = twin(1e-7, 0, blocks=4, block_size=4).generate(0)
+    assert sample.weights is not None
+    steps: list[int] = []
+    monkeypatch.setattr(representations, "_stepped", lambda *arguments: steps.append(arguments[-1]))
     most, in_all = representations.MOST_PRODUCTS, representations.MOST_IN_ALL
     for each in (1000, most // 2, most, most + 1):
-        monkeypatch.setattr(representations, "products", lambda *given, taken=each: taken)
-        near_by_balls(made.cone, made.data, made.weights)
-    assert found == [representations.STEPS, 2 * in_all // most, in_all // most]
+        monkeypatch.setattr(representations, "products", lambda *arguments, result=each: result)
+        near_by_balls(sample.cone, sample.data, sample.weights)
+    assert steps == [representations.STEPS, 2 * in_all // most, in_all // most]
 
 
 @SHAPED
@@ -113,14 +116,14 @@ def test_rounded_twins_are_infeasible_near_the_known_weights(
     shape: dict[str, Any], delta: float, seed: int
 ) -> None:
     """Doubles alone prove none of the last ones, and of second-order blocks none from 1e-6 on."""
-    made = ConditionedCones(side="infeasible", delta=delta, **shape).generate(seed)
-    assert made.weights is not None
-    proof = prove_infeasible(Matrix(made.data), made.cone, made.weights)
+    sample = ConditionedCones(side="infeasible", delta=delta, **shape).generate(seed)
+    assert sample.weights is not None
+    proof = prove_infeasible(Matrix(sample.data), sample.cone, sample.weights)
     assert proof is not None
     if delta < (1e-5 if shape["family"] == "second-order" else 1e-7):
         assert proof.method == "in Dikin's ellipsoid by ball arithmetic, q"
         assert proof.ratio < 1e-3
-    again = prove_infeasible(Matrix(made.data), made.cone, proof.weights)
+    again = prove_infeasible(Matrix(sample.data), sample.cone, proof.weights)
     assert again is not None
 
 
@@ -152,20 +155,20 @@ def test_nothing_is_proved_where_there_is_a_point(cone: Product, seed: int, marg
     """The weights attain the margin: norm(A w) is tiny, and no w has A w = 0."""
     rng = np.random.default_rng(seed)
     system, _ = planted_conic(cone, 4, margin, rng)
-    found = solve(system, "projection-rescaling", budget=Budget(updates=3000))
-    for weights in (found.weights, cone.identity * cone.multiplicity):
+    result = solve(system, "projection-rescaling", budget=Budget(updates=3000))
+    for weights in (result.weights, cone.identity * cone.multiplicity):
         assert weights is None or near_by_balls(cone, data_of(system), weights) is None
 
 
-def test_it_is_not_tried_where_it_says_nothing() -> None:
+def test_the_proof_by_balls_is_skipped_where_it_cannot_succeed() -> None:
     record = twin(1e-6, 0, blocks=4, block_size=4)
-    made = record.generate(0)
-    assert made.weights is not None
-    assert near_by_balls(made.cone, made.data, made.weights) is not None
-    assert near_by_balls(made.cone, made.data, np.zeros(16)) is None
-    assert near_by_balls(made.cone, made.data, -made.weights) is None
-    far = made.weights + 0.01 * np.random.default_rng(0).random(16)
-    assert near_by_balls(made.cone, made.data, far) is None
+    sample = record.generate(0)
+    assert sample.weights is not None
+    assert near_by_balls(sample.cone, sample.data, sample.weights) is not None
+    assert near_by_balls(sample.cone, sample.data, np.zeros(16)) is None
+    assert near_by_balls(sample.cone, sample.data, -sample.weights) is None
+    far = sample.weights + 0.01 * np.random.default_rng(0).random(16)
+    assert near_by_balls(sample.cone, sample.data, far) is None
     # numbers that were rounded when they were stored: q is about those stored
     large = twin(1e-7, 0, blocks=12, block_size=5).generate(0)
     assert large.weights is not None

@@ -37,12 +37,12 @@ def test_residuals_are_enclosed_down_to_rounding_in_twice_the_precision(
         second = np.linalg.solve(matrix, right) - first
         matrix, right = np.ldexp(matrix, exponent), np.ldexp(right, 2 * exponent)
         first, second = np.ldexp(first, exponent), np.ldexp(second, exponent)
-        found, radius = residual_with_radius(matrix, right, first, second)
+        residual, radius = residual_with_radius(matrix, right, first, second)
         exactly = exact_residual(matrix, right, first, second)
-        for value, bound, true in zip(rational(found), rational(radius), exactly, strict=True):
+        for value, bound, true in zip(rational(residual), rational(radius), exactly, strict=True):
             assert abs(value - true) <= bound
         sizes = np.abs(matrix) @ np.abs(first)
-        assert (radius <= 1e-15 * np.abs(found) + 1e-26 * sizes + 2000 * ETA).all()
+        assert (radius <= 1e-15 * np.abs(residual) + 1e-26 * sizes + 2000 * ETA).all()
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (7, 2), (40, 3), (3, 40)])
@@ -53,15 +53,15 @@ def test_combinations_that_cancel_are_enclosed_closely(shape: tuple[int, int]) -
         half, weights = rng.standard_normal(shape), rng.uniform(0, 1, shape[0])
         rows = np.vstack([half, -half * (1.0 + 1e-12 * rng.uniform(1, 2, shape))])
         twice = np.concatenate([weights, weights])
-        found, radius = doubled_combination(twice, rows)
-        for column, value, bound in zip(rows.T, found, radius, strict=True):
+        combination, radius = doubled_combination(twice, rows)
+        for column, value, bound in zip(rows.T, combination, radius, strict=True):
             assert abs(Fraction(value) - dot(column, twice)) <= Fraction(bound)
-        assert (radius <= 1e-13 * np.abs(found).max()).all()
+        assert (radius <= 1e-13 * np.abs(combination).max()).all()
         enclosed = doubled_combination(twice, rows, roundings=1)
         assert (enclosed[1] >= 2.0**-53 * np.abs(twice) @ np.abs(rows)).all()
 
 
-def test_what_overflows_shows() -> None:
+def test_overflow_is_reported() -> None:
     eye, ones = np.eye(2), np.ones(2)
     with np.errstate(all="ignore"):
         for first in (ones * 1e308, ones * np.inf, ones * np.nan):
@@ -77,13 +77,13 @@ def test_errors_of_a_sum_of_two_vectors_are_bounded_truly_and_closely() -> None:
         matrix = rng.standard_normal((order, order))
         matrix[:, 0] = matrix[:, -1] + 10.0 ** rng.uniform(-9, 0) * matrix[:, 0]
         right, inverse = rng.standard_normal(order), np.asarray(np.linalg.inv(matrix), np.float64)
-        near = np.asarray(np.linalg.solve(matrix, right), np.float64)
-        rest = inverse @ residual_with_radius(matrix, right, near, np.zeros(order))[0]
-        bounds = error_bounds(matrix, right, inverse, near, rest * (1.0 + (seed % 3) * 1e-3))
+        approximate = np.asarray(np.linalg.solve(matrix, right), np.float64)
+        rest = inverse @ residual_with_radius(matrix, right, approximate, np.zeros(order))[0]
+        bounds = error_bounds(matrix, right, inverse, approximate, rest * (1.0 + (seed % 3) * 1e-3))
         exact = solution([rational(row) for row in matrix], rational(right))
         assert bounds is not None
         assert exact is not None
-        for value, bound, true in zip(rational(near), rational(bounds), exact, strict=True):
+        for value, bound, true in zip(rational(approximate), rational(bounds), exact, strict=True):
             assert abs(value - true) <= bound
         close += bool((bounds <= 1.01 * np.abs(rest) + 0.01 * np.abs(rest).max() + 1e-20).all())
     assert close > 180

@@ -60,7 +60,7 @@ def test_no_matrix_on_the_edge_is_called_definite_where_a_plain_factorisation_er
 
 
 @pytest.mark.slow
-def test_the_bound_holds_on_adversarial_matrices_and_says_something() -> None:
+def test_the_bound_holds_on_adversarial_matrices_and_is_informative() -> None:
     silent = 0
     for matrix in all_matrices(1200):
         bound = lowest_eigenvalue_bound(matrix)
@@ -74,8 +74,8 @@ def test_the_bound_holds_on_adversarial_matrices_and_says_something() -> None:
 @given(st.integers(1, 6), st.integers(0, 10**6), st.floats(-2, 2), st.floats(-3, 1))
 def test_every_shift_gives_a_true_bound(order: int, seed: int, lowest: float, shift: float) -> None:
     matrix = with_lowest_eigenvalue(order, lowest, np.random.default_rng(seed))
-    for tried in (shift, lowest, np.nextafter(lowest, -np.inf), lowest - 1e-15):
-        assert bounds_from_below(shifted_bound(matrix, float(tried)), matrix)
+    for candidates in (shift, lowest, np.nextafter(lowest, -np.inf), lowest - 1e-15):
+        assert bounds_from_below(shifted_bound(matrix, float(candidates)), matrix)
 
 
 @pytest.mark.parametrize("order", [1, 3, 8])
@@ -90,10 +90,10 @@ def test_the_factorisation_is_not_trusted(
         matrix = with_lowest_eigenvalue(order, float(rng.uniform(-1e-3, 1e-3)), rng)
         shift = float(np.linalg.eigvalsh(matrix)[0]) - 1e-9
         factor = np.linalg.cholesky(matrix - shift * np.eye(order))
-        wrong = factor + error * rng.standard_normal((order, order))
-        monkeypatch.setattr(scipy.linalg, "cholesky", lambda *_, wrong=wrong, **__: wrong)
-        for tried in (shift, 0.0, 0.5, 100.0):
-            assert bounds_from_below(shifted_bound(matrix, tried), matrix)
+        perturbed = factor + error * rng.standard_normal((order, order))
+        monkeypatch.setattr(scipy.linalg, "cholesky", lambda *_, invalid=perturbed, **__: invalid)
+        for candidates in (shift, 0.0, 0.5, 100.0):
+            assert bounds_from_below(shifted_bound(matrix, candidates), matrix)
 
 
 @pytest.mark.parametrize("exponent", [0, -300, -537])
@@ -150,9 +150,9 @@ def test_indefinite_matrices_get_their_negative_eigenvalue() -> None:
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_matrices_that_are_not_finite_prove_nothing(bad: float) -> None:
-    for place in ((0, 0), (0, 1)):
+    for position in ((0, 0), (0, 1)):
         matrix = 3 * np.eye(2)
-        matrix[place] = matrix[place[::-1]] = bad
+        matrix[position] = matrix[position[::-1]] = bad
         assert lowest_eigenvalue_bound(matrix) == -math.inf
 
 

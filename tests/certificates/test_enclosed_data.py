@@ -154,7 +154,7 @@ EXACT: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("case", EXACT)
-def test_what_is_equal_to_doubles_or_to_multiples_is_exact(case: str) -> None:
+def test_numbers_equal_to_doubles_or_to_multiples_of_them_are_exact(case: str) -> None:
     system = ConicSystem.from_rows(EXACT[case])
     assert system.provenance == "exact"
     result = solve(system)
@@ -163,13 +163,13 @@ def test_what_is_equal_to_doubles_or_to_multiples_is_exact(case: str) -> None:
 
 @pytest.mark.parametrize("number", [10**400, Fraction(1, 10**400), Decimal("1e400"), 2**1024])
 @pytest.mark.parametrize("holder", [lambda rows: rows, lambda rows: np.array(rows, dtype=object)])
-def test_what_is_near_to_no_double_is_refused(number: Any, holder: Any) -> None:
+def test_numbers_far_from_every_double_are_refused(number: Any, holder: Any) -> None:
     with pytest.raises(InputError, match="outside the range of doubles; rescale the rows"):
         solve(holder([[number, 1], [1, 2]]))
 
 
 @pytest.mark.parametrize("entry", ["a", None, 1j, [1]])
-def test_what_is_no_number_is_refused(entry: Any) -> None:
+def test_entries_that_are_no_numbers_are_refused(entry: Any) -> None:
     rows = np.empty((2, 2), dtype=object)
     rows[:] = [[1, 2], [3, 4]]
     rows[0, 1] = entry
@@ -208,19 +208,19 @@ def test_equal_rows_of_decimals_with_both_labels_have_no_separator(
         assert result.certificate["data"] == "exact"
 
 
-def test_the_whole_numbers_behind_decimals_change_no_margin_and_no_bound(tmp_path: Path) -> None:
+def test_scaling_decimals_to_integers_changes_no_margin_and_no_bound(tmp_path: Path) -> None:
     rows = np.array([[0.1, 0.2], [-0.3, 0.9], [0.7, 0.1]])
     path = text(tmp_path / "rows.csv", [map(str, row) for row in rows.tolist()])
-    one, two = as_system(path), ConicSystem.from_rows(rows)
-    assert one.origin is not None
-    assert one.origin.multiple == 10.0
-    first, second = solve(one, "perceptron"), solve(two, "perceptron")
+    stored_system, two = as_system(path), ConicSystem.from_rows(rows)
+    assert stored_system.origin is not None
+    assert stored_system.origin.multiple == 10.0
+    first, second = solve(stored_system, "perceptron"), solve(two, "perceptron")
     assert (first.status, first.updates) == (second.status, second.updates)
     assert np.array_equal(first.point, second.point)
     assert first.margin_lower == pytest.approx(second.margin_lower)
     assert first.bound.value == pytest.approx(second.bound.value)
-    ours, theirs = one.facts(0.5), two.facts(0.5)
-    assert (ours.raw_margin, ours.norm) == pytest.approx((theirs.raw_margin, theirs.norm))
+    ours, expected = stored_system.facts(0.5), two.facts(0.5)
+    assert (ours.raw_margin, ours.norm) == pytest.approx((expected.raw_margin, expected.norm))
 
 
 MANY = ["0.12345678901234567", "1.00000000000000000001", "9007199254740993", "1e-30"]
@@ -321,12 +321,12 @@ def test_points_are_inside_for_all_data_that_round_to_these() -> None:
         rng = RNG(seed)
         stored = rng.standard_normal((3, 3))
         point = rng.standard_normal(3)
-        wanted = rng.uniform(-1.0, 12.0, 3) * 2.0**-53
+        expected = rng.uniform(-1.0, 12.0, 3) * 2.0**-53
         for _ in range(3):  # scores of the size of rounding errors
             scores = np.array(
                 [float(s) for s in scores_of([rationals(row) for row in stored], point)]
             )
-            stored[:, 0] -= (scores - wanted) / point[0]
+            stored[:, 0] -= (scores - expected) / point[0]
         proof = prove_point(Matrix(stored, roundings=1), Orthant(3), point, unit_rows=True)
         for _ in range(5):
             meant = neighbours(stored, rng)
@@ -342,10 +342,10 @@ def test_second_order_points_are_inside_for_all_data_that_round_to_these() -> No
         rng = RNG(seed)
         stored = rng.standard_normal((3, 1))
         stored[-1] = np.linalg.norm(stored[:-1]) * (1.0 + rng.integers(0, 12) * 2.0**-53)
-        one = np.ones(1)
-        proof = prove_point(Matrix(stored, roundings=1), SecondOrder(3), one)
+        unit = np.ones(1)
+        proof = prove_point(Matrix(stored, roundings=1), SecondOrder(3), unit)
         for _ in range(5):
-            *parts, last = scores_of(neighbours(stored, rng), one)
+            *parts, last = scores_of(neighbours(stored, rng), unit)
             inside = last > 0 and last * last > sum(part * part for part in parts)
             assert inside or not proof.feasible
         answers[proof.feasible] += 1

@@ -17,13 +17,13 @@ from tests.families import planted
 SMALL = 2.0**-43
 
 
-def rows_of(one: Any, small: Any) -> list[list[Any]]:
+def rows_of(unit: Any, small: Any) -> list[list[Any]]:
     """Scores ``small`` at (1, 1), the best point: a unit margin of small / sqrt(2) / norm."""
-    return [[one + small, -one], [-one, one + small]]
+    return [[unit + small, -unit], [-unit, unit + small]]
 
 
-def square_of_margin(one: Fraction, small: Fraction) -> Fraction:
-    return small**2 / 2 / (one**2 + (one + small) ** 2)
+def square_of_margin(unit: Fraction, small: Fraction) -> Fraction:
+    return small**2 / 2 / (unit**2 + (unit + small) ** 2)
 
 
 def bracket_of(rows: list[list[Any]]) -> tuple[float, float, int]:

@@ -29,24 +29,24 @@ def test_a_residual_is_off_by_one_rounding(seed: int) -> None:
     dense[5] = 0.0
     matrix, vector = sp.csr_array(dense), rng.standard_normal(40)
     right = matrix @ vector  # all that is left is rounding errors
-    found, radius = exact_residual(matrix, vector, right)
-    for exact, value, bound in zip(exactly(matrix, vector, right), found, radius, strict=True):
+    residual, radius = exact_residual(matrix, vector, right)
+    for exact, value, bound in zip(exactly(matrix, vector, right), residual, radius, strict=True):
         assert abs(exact - Fraction(value)) <= Fraction(bound)
         assert bound <= 2.0**-52 * abs(value) + 1e-320
     data = matrix.data * (1.0 + 2.0**-53)
     meant = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     wide = exact_residual(matrix, vector, right, roundings=1)[1]
-    for exact, value, bound in zip(exactly(meant, vector, right), found, wide, strict=True):
+    for exact, value, bound in zip(exactly(meant, vector, right), residual, wide, strict=True):
         assert abs(exact - Fraction(value)) <= Fraction(bound)
 
 
 def test_numbers_that_may_overflow_have_no_bound() -> None:
-    found = exact_residual(sp.csr_array([[1e200]]), np.array([1e200]), np.zeros(1))
-    assert np.isinf(found[1]).all()
+    residual = exact_residual(sp.csr_array([[1e200]]), np.array([1e200]), np.zeros(1))
+    assert np.isinf(residual[1]).all()
 
 
 def test_underflow_is_allowed_for() -> None:
     matrix, vector = sp.csr_array([[3e-170, 1.0]]), np.array([7e-170, 0.0])
-    found, radius = exact_residual(matrix, vector, np.zeros(1))
+    residual, radius = exact_residual(matrix, vector, np.zeros(1))
     (exact,) = exactly(matrix, vector, np.zeros(1))
-    assert abs(exact - Fraction(found[0])) <= Fraction(radius[0])
+    assert abs(exact - Fraction(residual[0])) <= Fraction(radius[0])

@@ -23,37 +23,37 @@ from perceptron_lab.systems import certified as module
 from perceptron_lab.systems.certified import exact_weights
 
 
-def twin(seed: int, others: int, density: float = 0.1) -> FloatArray:
+def twin(seed: int, count: int, density: float = 0.1) -> FloatArray:
     """Rows with y'a_i > 0, and one that is minus a positive combination of some of them."""
     rng = np.random.default_rng(seed)
     rows = sp.random_array((200, 50), density=density, rng=rng).toarray()
     rows = np.round((rows - 0.5 * (rows != 0.0)) * 1024.0) / 1024.0
     scores = rows @ rng.standard_normal(50)
     rows = rows[scores != 0.0] * np.sign(scores[scores != 0.0])[:, None]
-    chosen = rng.choice(len(rows), others, replace=False)
-    against = -(rng.integers(1, 100, others) @ rows[chosen])
+    selected = rng.choice(len(rows), count, replace=False)
+    against = -(rng.integers(1, 100, count) @ rows[selected])
     return np.asarray(rng.permutation(np.vstack([rows, against])))
 
 
-@pytest.mark.parametrize("others", [1, 3, 8])
+@pytest.mark.parametrize("count", [1, 3, 8])
 @pytest.mark.parametrize("form", ["dense", "sparse", "mapped", "read from a file"])
-def test_a_row_against_a_few_others_is_found(form: str, others: int, tmp_path: Path) -> None:
-    rows = twin(others, others)
+def test_a_row_opposed_to_a_few_others_is_identified(form: str, count: int, tmp_path: Path) -> None:
+    rows = twin(count, count)
     np.save(tmp_path / "rows.npy", rows)
-    given: Any = {
+    system: Any = {
         "dense": rows,
         "sparse": sp.csr_array(rows),
         "mapped": np.load(tmp_path / "rows.npy", mmap_mode="r"),
     }.get(form)
     if form == "read from a file":
-        given = read_system(tmp_path / "rows.npy", memory=LEAST_MEMORY)
-    found = solve(given, budget=Budget(seconds=20.0))
-    assert found.status is Status.INFEASIBLE
-    assert found.weights is not None
-    support = np.flatnonzero(found.weights)
-    assert len(support) == others + 1
-    assert (found.weights >= 0.0).all()
-    proof = ConicSystem.of(rows).unnormalised().prove_infeasible(found.weights)
+        system = read_system(tmp_path / "rows.npy", memory=LEAST_MEMORY)
+    result = solve(system, budget=Budget(seconds=20.0))
+    assert result.status is Status.INFEASIBLE
+    assert result.weights is not None
+    support = np.flatnonzero(result.weights)
+    assert len(support) == count + 1
+    assert (result.weights >= 0.0).all()
+    proof = ConicSystem.of(rows).unnormalised().prove_infeasible(result.weights)
     assert proof is not None
     assert proof.ratio < 1.0
 
@@ -74,20 +74,20 @@ def test_saved_contradictions_are_verified_and_certified(
     ]
 
 
-def test_weights_that_are_not_near_are_not_looked_at() -> None:
+def test_weights_far_from_the_solution_are_not_tried() -> None:
     rows = twin(1, 3)
     assert exact_weights(Matrix(rows), np.ones(len(rows))) is None
     assert exact_weights(Matrix(rows), np.zeros(len(rows))) is None
     assert exact_weights(Matrix(rows, roundings=1), np.ones(len(rows))) is None
 
 
-def test_a_negative_weight_is_none_and_a_vertex_is_tried() -> None:
+def test_negative_weights_are_refused_and_a_vertex_is_tried() -> None:
     """(1, -1, 1, 1) has A w = 0 near nothing >= 0 but (0, 0, 1, 1)."""
     rows = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [-1.0, 0.0, -1.0]])
-    found = exact_weights(Matrix(rows), np.array([1e-9, 1e-9, 1.0, 1.0]))
-    assert found is not None
-    assert found[0] == found[1] == 0.0
-    assert found[2] == found[3] > 0.0
+    weights = exact_weights(Matrix(rows), np.array([1e-9, 1e-9, 1.0, 1.0]))
+    assert weights is not None
+    assert weights[0] == weights[1] == 0.0
+    assert weights[2] == weights[3] > 0.0
     almost = np.array([[1.0, 0.0], [-1.0, 1e-9]])  # (0, 1) is a solution
     assert exact_weights(Matrix(almost), np.ones(2)) is None
 
@@ -102,19 +102,19 @@ def test_few_rows_of_large_weights_are_solved_for_before_many(
     assert exact is not None
     solved = module._solved
 
-    def counted(some: sp.csr_array, guess: FloatArray) -> FloatArray | None:
+    def counted(matrix: sp.csr_array, guess: FloatArray) -> FloatArray | None:
         sizes.append(np.count_nonzero(guess))
-        return solved(some, guess)
+        return solved(matrix, guess)
 
     monkeypatch.setattr(module, "_solved", counted)
-    near = exact / exact.max() + 1e-10
-    assert exact_weights(operator, near) is not None
+    approximate = exact / exact.max() + 1e-10
+    assert exact_weights(operator, approximate) is not None
     assert sizes == [4]
     around = np.random.default_rng(0).integers(-9, 10, (300, 10)).astype(float)
-    near = np.ones(300) - np.linalg.lstsq(around.T, around.sum(axis=0))[0]
-    assert near.min() > 0.0  # far from all vertices
+    approximate = np.ones(300) - np.linalg.lstsq(around.T, around.sum(axis=0))[0]
+    assert approximate.min() > 0.0  # far from all vertices
     sizes.clear()
-    assert exact_weights(Matrix(around), near) is not None
+    assert exact_weights(Matrix(around), approximate) is not None
     assert len(sizes) == 1
     assert sizes[0] <= 11
 
@@ -135,9 +135,9 @@ def test_identical_examples_of_both_labels_contradict_each_other(kernel: Any, se
     examples, labels = rng.standard_normal((60, 8)), np.where(rng.random(60) < 0.5, -1, 1)
     labels[:2] = 1, -1
     examples[1] = examples[0]
-    found = solve(ConicSystem.from_kernel(kernel, examples, labels), budget=Budget(seconds=20.0))
-    assert found.status is Status.INFEASIBLE
-    assert found.margin_upper == 0.0
+    result = solve(ConicSystem.from_kernel(kernel, examples, labels), budget=Budget(seconds=20.0))
+    assert result.status is Status.INFEASIBLE
+    assert result.margin_upper == 0.0
 
 
 def test_equal_rows_of_a_kernel_matrix_as_given_contradict_each_other() -> None:

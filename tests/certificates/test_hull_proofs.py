@@ -66,12 +66,12 @@ def bounds_half_the_distance(
     even = None if ray is None else balanced(signs, ray)
     assert even is not None
     weights, ends = even, []
-    given = rational(weights)
+    exact = rational(weights)
     for sign in (1.0, -1.0):
-        some = np.flatnonzero(signs == sign)
-        mass = sum((given[k] for k in some), Fraction())
-        columns = data[some].T
-        ends.append([dot(column, weights[some]) / mass for column in columns])
+        indices = np.flatnonzero(signs == sign)
+        mass = sum((exact[k] for k in indices), Fraction())
+        columns = data[indices].T
+        ends.append([dot(column, weights[indices]) / mass for column in columns])
     square = sum(((p - q) ** 2 for p, q in zip(*ends, strict=True)), Fraction())
     return (2 * Fraction(upper)) ** 2 >= square
 
@@ -82,8 +82,8 @@ def test_points_and_weights_prove_what_is_true(
     system: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
 ) -> None:
     data, signs, point, weights = system
-    made = of(data, signs)
-    proof, upper = made.prove_point(point), made.prove_weights(weights)
+    proof_of = of(data, signs)
+    proof, upper = proof_of.prove_point(point), proof_of.prove_weights(weights)
     if point[:-1].any():
         assert margin_is_at_least(data, signs, point, proof.margin_lower)
         feasible = all(
@@ -139,13 +139,13 @@ def drawn(seed: int, size: float) -> tuple[FloatArray, FloatArray]:
 def test_weights_are_brought_to_equal_sums(seeds: range) -> None:
     for seed in seeds:
         signs, weights = drawn(seed, 9.0)
-        found = balanced(signs, weights)
-        assert found is not None
-        assert (found > 0).all()
-        assert sum(rational(signs * found)) == 0
+        graph = balanced(signs, weights)
+        assert graph is not None
+        assert (graph > 0).all()
+        assert sum(rational(signs * graph)) == 0
         heaviest = np.argmax(weights * (signs < 0))
-        scale = np.where(signs > 0, 1.0, found[heaviest] / weights[heaviest])
-        assert found == pytest.approx(weights * scale, rel=1e-5)
+        scale = np.where(signs > 0, 1.0, graph[heaviest] / weights[heaviest])
+        assert graph == pytest.approx(weights * scale, rel=1e-5)
         assert balanced(signs, np.where(signs > 0, weights, 0.0)) is None
         assert balanced(signs, -weights) is None
 
@@ -154,11 +154,11 @@ def test_weights_are_brought_to_equal_sums(seeds: range) -> None:
 def test_weights_of_all_sizes_are_brought_to_nearly_equal_sums(seeds: range) -> None:
     for seed in seeds:
         signs, weights = drawn(seed, 80.0)
-        found = balanced(signs, weights)
-        if found is None:  # a class is next to nothing
+        graph = balanced(signs, weights)
+        if graph is None:  # a class is next to nothing
             continue
-        assert (found > 0).all()
-        assert abs(sum(rational(signs * found))) <= Fraction(2) ** -52 * max(rational(found))
+        assert (graph > 0).all()
+        assert abs(sum(rational(signs * graph))) <= Fraction(2) ** -52 * max(rational(graph))
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
@@ -175,14 +175,14 @@ def test_every_form_of_examples_has_the_same_proofs(form: Any, precision: type) 
     else:
         system = of(form(data), signs)
     assert system.dimension == 4
-    whole = data.astype(np.float64)
+    full = data.astype(np.float64)
     proof, upper = system.prove_point(point), system.prove_weights(weights)
     assert upper is not None
-    assert margin_is_at_least(whole, signs, point, proof.margin_lower)
-    assert not margin_is_at_least(whole, signs, point, proof.margin_lower * (1 + 1e-12))
-    assert bounds_half_the_distance(upper, whole, signs, weights)
-    assert not bounds_half_the_distance(upper * (1 - 1e-12), whole, signs, weights)
-    rows_of = np.column_stack([whole, np.ones(30)]) * signs[:, None]
+    assert margin_is_at_least(full, signs, point, proof.margin_lower)
+    assert not margin_is_at_least(full, signs, point, proof.margin_lower * (1 + 1e-12))
+    assert bounds_half_the_distance(upper, full, signs, weights)
+    assert not bounds_half_the_distance(upper * (1 - 1e-12), full, signs, weights)
+    rows_of = np.column_stack([full, np.ones(30)]) * signs[:, None]
     assert system.scores(point) == pytest.approx(rows_of @ point)
     assert system.combine(weights) == pytest.approx(weights @ rows_of)
     few = np.where(np.arange(30) == 5, 2.0, 0.0)
@@ -211,5 +211,5 @@ def test_hulls_that_meet_have_the_bound_0_and_no_point() -> None:
     assert system.prove_weights(np.array([2.0, 1.0, 1.0, 0.0])) == 0.0
     proof = system.prove_infeasible(np.array([1.0, 0.5, 0.5 + 1e-12, 0.0]))
     assert proof is None or proof.ratio < 1.0
-    near = np.array([1.0, 0.5, 0.5, 1e-9])
-    assert (system.prove_weights(near) or 0.0) > 0.0
+    approximate = np.array([1.0, 0.5, 0.5, 1e-9])
+    assert (system.prove_weights(approximate) or 0.0) > 0.0

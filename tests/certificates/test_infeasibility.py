@@ -22,7 +22,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.systems import ConicSystem
 from tests.certificates.exact_weights import is_infeasible_near
-from tests.certificates.made_systems import SMALL, infeasible_data, nearly_null
+from tests.certificates.small_systems import SMALL, infeasible_data, nearly_null
 from tests.cones.sample_cones import arrow, complete
 from tests.families import infeasible
 
@@ -41,8 +41,8 @@ def test_where_it_succeeds_there_are_exact_weights(cone: Cone) -> None:
         rng = RNG(seed)
         data, weights = infeasible_data(cone, int(rng.integers(1, 4)), rng)
         noise = 10.0 ** rng.uniform(-16, 0.3)
-        tried = weights + noise * rng.standard_normal(cone.size)
-        proof = prove_infeasible(Matrix(data), cone, tried * 2.0 ** rng.integers(-300, 300))
+        candidates = weights + noise * rng.standard_normal(cone.size)
+        proof = prove_infeasible(Matrix(data), cone, candidates * 2.0 ** rng.integers(-300, 300))
         if proof is None:
             continue
         proved += 1
@@ -54,7 +54,7 @@ def test_where_it_succeeds_there_are_exact_weights(cone: Cone) -> None:
 
 @pytest.mark.slow
 @every_cone
-def test_from_any_weights_at_all_what_is_proved_is_true(cone: Cone) -> None:
+def test_any_weights_prove_only_true_statements(cone: Cone) -> None:
     """Random weights, inside the cone or not, far from A w = 0 or near, on any data."""
     answers: Counter[bool] = Counter()
     for seed in range(100):
@@ -201,12 +201,12 @@ def test_a_matrix_block_of_unknown_entries_proves_nothing_by_itself() -> None:
     data[pattern.identity > 0] = [[1.0], [-2.0], [1.0]]  # trace(F) = 0, w = I
     system = ConicSystem(Matrix(data), pattern)
     assert system.prove_infeasible(barycentre(pattern)) is None
-    whole = system.completed()
-    proof = whole.prove_infeasible(barycentre(whole.cone))
+    full = system.completed()
+    proof = full.prove_infeasible(barycentre(full.cone))
     assert proof is not None
-    assert isinstance(whole.operator, Matrix)
-    dense = np.asarray(sp.csr_array(whole.operator.data).toarray())
-    assert is_infeasible_near(whole.cone, dense, proof.weights)
+    assert isinstance(full.operator, Matrix)
+    dense = np.asarray(sp.csr_array(full.operator.data).toarray())
+    assert is_infeasible_near(full.cone, dense, proof.weights)
 
 
 def test_labelled_examples_that_no_plane_separates() -> None:
@@ -292,7 +292,9 @@ def test_equal_rows_of_opposite_signs_are_contradictory_whatever_their_rank(
     assert prove_infeasible(Matrix(form(rows), roundings=1), Orthant(8), weights) is None
 
 
-def test_what_would_take_too_many_operations_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proofs_that_exceed_the_operation_limit_are_skipped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for cone in SMALL.values():
         data, weights = infeasible_data(cone, 2, RNG(0))
         assert prove_infeasible(Matrix(data), cone, weights) is not None
@@ -304,7 +306,7 @@ def test_what_would_take_too_many_operations_is_not_tried(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("roundings", [0, 1])
 @pytest.mark.parametrize("seed", range(5))
-def test_sparse_rows_too_many_to_be_written_out_are_proved_as_those(
+def test_sparse_rows_too_large_to_be_dense_have_the_same_proof(
     monkeypatch: pytest.MonkeyPatch, seed: int, roundings: int
 ) -> None:
     rng, cone = RNG(seed), Orthant(60)
@@ -318,12 +320,12 @@ def test_sparse_rows_too_many_to_be_written_out_are_proved_as_those(
     assert 1.01 * operations < 24 * 2.0 * 60 * 12**2
     monkeypatch.setattr(infeasibility, "MOST_OPERATIONS", 1.01 * operations)
     assert prove_infeasible(Matrix(rows.toarray()), cone, weights) is None
-    found = prove_infeasible(Matrix(rows, roundings=roundings), cone, weights)
+    proof = prove_infeasible(Matrix(rows, roundings=roundings), cone, weights)
     assert written is not None
-    assert found is not None
-    assert found.ratio < 1e-20
-    np.testing.assert_allclose(found.weights, written.weights, rtol=1e-6)
-    assert is_infeasible_near(cone, rows.toarray(), found.weights)
+    assert proof is not None
+    assert proof.ratio < 1e-20
+    np.testing.assert_allclose(proof.weights, written.weights, rtol=1e-6)
+    assert is_infeasible_near(cone, rows.toarray(), proof.weights)
     turned = rows[:, ::-1]
     turned.sort_indices()
     backwards = sp.csr_array((turned.data, 11 - turned.indices, turned.indptr), rows.shape)
@@ -337,19 +339,19 @@ def test_many_rows_are_treated_in_pieces_to_the_same_effect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data, weights = infeasible_data(Orthant(30), 4, RNG(0))
-    whole = prove_infeasible(Matrix(data), Orthant(30), weights)
+    full = prove_infeasible(Matrix(data), Orthant(30), weights)
     monkeypatch.setattr(orthant, "ROWS_AT_A_TIME", 7)
     pieces = prove_infeasible(Matrix(data), Orthant(30), weights)
-    assert whole is not None
+    assert full is not None
     assert pieces is not None
-    np.testing.assert_allclose(pieces.weights, whole.weights, rtol=1e-12)
+    np.testing.assert_allclose(pieces.weights, full.weights, rtol=1e-12)
 
 
 def test_proofs_change_neither_data_nor_weights() -> None:
     for cone in SMALL.values():
         data, weights = infeasible_data(cone, 2, RNG(1))
         for matrix in (data.copy(), sp.csr_array(data)):
-            given = weights.copy()
-            assert prove_infeasible(Matrix(matrix), cone, given) is not None
-            np.testing.assert_array_equal(given, weights)
+            weights_before = weights.copy()
+            assert prove_infeasible(Matrix(matrix), cone, weights_before) is not None
+            np.testing.assert_array_equal(weights_before, weights)
             assert (sp.csr_array(matrix) - sp.csr_array(data)).count_nonzero() == 0

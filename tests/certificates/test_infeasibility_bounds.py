@@ -27,7 +27,7 @@ from tests.certificates.exact_weights import (
     symmetric,
     times,
 )
-from tests.certificates.made_systems import SMALL, infeasible_data
+from tests.certificates.small_systems import SMALL, infeasible_data
 from tests.cones.oracles.exact import exact
 from tests.cones.sample_cones import complete
 from tests.repetitions import parts
@@ -38,31 +38,31 @@ every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
 
 def built(cone: Cone, data: FloatArray, weights: FloatArray) -> list[Any]:
     """The blocks at these weights, as the proof has them."""
-    used = np.flatnonzero(np.asarray(data).any(axis=0)).astype(np.int64)
-    made: list[Any] = []
+    nonzero = np.flatnonzero(np.asarray(data).any(axis=0)).astype(np.int64)
+    blocks: list[Any] = []
     for part, span in cone.blocks:
         proofs = proofs_of(part)
         at = span.start + proofs.support(weights[span])
-        made += (proofs.automorphisms(data, used, at, weights[at], 0) or []) if len(at) else []
-    return made
+        blocks += (proofs.automorphisms(data, nonzero, at, weights[at], 0) or []) if len(at) else []
+    return blocks
 
 
-def exact_weights(cone: Cone, made: list[Any]) -> Vector:
+def exact_weights(cone: Cone, blocks: list[Any]) -> Vector:
     """T e without rounding, T being defined by the doubles of the blocks."""
     weights = [Fraction()] * cone.size
-    for block in made:
+    for block in blocks:
         if isinstance(block, Congruence):
             factor = exact(block.factor)
-            whole = times(factor, [list(row) for row in zip(*factor, strict=True)])
-            places = zip(block.cone.rows, block.cone.columns, block.cone.multiplicity, strict=True)
-            entries = [whole[i][j] * int(k) for i, j, k in places]
+            full = times(factor, [list(row) for row in zip(*factor, strict=True)])
+            indices = zip(block.cone.rows, block.cone.columns, block.cone.multiplicity, strict=True)
+            entries = [full[i][j] * int(k) for i, j, k in indices]
         elif isinstance(block, QuadraticRepresentation):
             *u, t = rational(block.root)
             entries = [4 * t * x for x in u] + [2 * (t * t + inner(u, u))]
         else:
             entries = rational(block.positive)
-        for place, entry in zip(block.indices.tolist(), entries, strict=True):
-            weights[place] = entry
+        for index, entry in zip(block.indices.tolist(), entries, strict=True):
+            weights[index] = entry
     return weights
 
 
@@ -74,31 +74,31 @@ def assert_ratio_is_true(
     cone: Cone, data: FloatArray, weights: FloatArray, bound: Any = infeasibility._ratio
 ) -> float | None:
     """Return q if it was bounded, and then truly; None if nothing was proved."""
-    made = built(cone, data, weights)
-    ratio = bound(made)
+    block = built(cone, data, weights)
+    ratio = bound(block)
     if ratio is None:
         return None
-    at = exact_weights(cone, made)
-    used = [entry if entry else Fraction() for entry in at]
-    found = nearest(cone, data, used)
-    assert found is not None
-    assert found[1] <= Fraction(ratio)
-    return float(found[1])
+    at = exact_weights(cone, block)
+    support = [entry if entry else Fraction() for entry in at]
+    nearest_point = nearest(cone, data, support)
+    assert nearest_point is not None
+    assert nearest_point[1] <= Fraction(ratio)
+    return float(nearest_point[1])
 
 
 @every_cone
 @every_bound
 def test_the_bound_of_q_is_true_far_from_and_near_to_zero(cone: Cone, bound: Any) -> None:
     """Weights with A w = 0 to rounding leave a residual of rounding errors, none of it lost."""
-    known = 0
+    bounded = 0
     for seed in range(60):
         rng = RNG(seed)
         data, weights = infeasible_data(cone, int(rng.integers(1, 4)), rng)
         weights = weights / np.abs(weights).max()
         if seed % 2:
             weights = weights + 10.0 ** rng.uniform(-17, -1) * cone.multiplicity * cone.identity
-        known += assert_ratio_is_true(cone, data, weights, bound) is not None
-    assert known > 50
+        bounded += assert_ratio_is_true(cone, data, weights, bound) is not None
+    assert bounded > 50
 
 
 @every_cone
@@ -203,8 +203,8 @@ def test_the_error_of_the_columns_allows_for_any_order_of_summation(order: int) 
     cone = complete(order)
     data = rng.standard_normal((cone.size, 1))
     root = rng.standard_normal((order, order))
-    whole = root @ root.T + np.eye(order)
-    (block,) = built(cone, data, whole[cone.rows, cone.columns] * cone.multiplicity)
+    full = root @ root.T + np.eye(order)
+    (block,) = built(cone, data, full[cone.rows, cone.columns] * cone.multiplicity)
     magnitude = np.abs(block.factor)
     largest = magnitude.T @ np.abs(cone.matrix(data[:, 0])) @ magnitude
     assert block.columns()[1] >= 2 * order * roundoff * np.linalg.norm(largest)
@@ -236,10 +236,10 @@ class Wrong:
 
 
 def ratio_of(
-    true: FloatArray, wrong: FloatArray, bound: Any = infeasibility._ratio
+    true: FloatArray, invalid: FloatArray, bound: Any = infeasibility._ratio
 ) -> tuple[float, float]:
     """q of the true columns of one unknown, and what is proved of it from the wrong ones."""
-    block = Wrong(np.ones(true.size), wrong, float(np.linalg.norm(wrong - true)))
+    block = Wrong(np.ones(true.size), invalid, float(np.linalg.norm(invalid - true)))
     ratio = bound([block])
     assert ratio is not None
     return float(true.sum() ** 2 / (true**2).sum()), ratio
@@ -261,8 +261,8 @@ def test_the_bound_of_q_is_true_whatever_the_error_of_the_columns(bound: Any) ->
             less, longer = -np.ones(true.shape) / np.sqrt(true.size), true / np.linalg.norm(true)
             for direction in (less, longer, less + longer, 2 * less + longer, less - longer):
                 share = error * np.linalg.norm(true) / np.linalg.norm(direction)
-                wrong = true + share * direction
-                q, ratio = ratio_of(true, wrong, bound)
+                computed = true + share * direction
+                q, ratio = ratio_of(true, computed, bound)
                 assert q <= ratio * (1 + 1e-14)
 
 
@@ -274,13 +274,13 @@ def test_the_bound_of_q_is_true_whatever_the_errors_of_the_normal_equations(
     exactly = infeasibility._normal_equations
     for gamma in (1e-10, 1e-4, 0.05):
 
-        def computed(made: Any, gamma: float = gamma) -> tuple[FloatArray, FloatArray]:
-            product, residual = exactly(made)
-            length = np.linalg.norm(made[0].computed)
+        def computed(blocks: Any, gamma: float = gamma) -> tuple[FloatArray, FloatArray]:
+            product, residual = exactly(blocks)
+            length = np.linalg.norm(blocks[0].computed)
             if part != "residual":
                 product = product + gamma * length**2 * np.eye(len(product))
             if part != "product":
-                shrunk = gamma * length * np.sqrt(made[0].rank)
+                shrunk = gamma * length * np.sqrt(blocks[0].rank)
                 residual = residual * (1.0 - min(1.0, shrunk / np.linalg.norm(residual)))
             return product, residual
 
@@ -300,6 +300,6 @@ def test_a_step_out_of_the_cone_is_refused(cone: Cone) -> None:
     for block in built(cone, RNG(1).standard_normal((cone.size, 2)), weights):
         for step in (-1.5 * block.unit, -2.0 * block.unit, -7.0 * block.unit):
             assert block.at_step(step) is None
-        moved = block.at_step(-0.5 * block.unit)
-        assert moved is not None
-        np.testing.assert_allclose(moved.weights(), 0.5 * block.weights(), rtol=1e-12, atol=1e-15)
+        shifted = block.at_step(-0.5 * block.unit)
+        assert shifted is not None
+        np.testing.assert_allclose(shifted.weights(), 0.5 * block.weights(), rtol=1e-12, atol=1e-15)

@@ -21,7 +21,7 @@ from tests.certificates.exact_weights import (
     lies_in_dual_cone,
     nearest,
 )
-from tests.certificates.made_systems import SMALL
+from tests.certificates.small_systems import SMALL
 from tests.repetitions import repeated
 
 RNG = np.random.default_rng
@@ -61,9 +61,9 @@ def test_infeasible_programs_are_so_in_exact_arithmetic(sdplib_folder: Path, nam
     assert isinstance(system.operator, Matrix)
     data = np.asarray(sp.csr_array(system.operator.data).toarray())
     assert lies_in_dual_cone(system.cone, weights)
-    found = nearest(system.cone, data, weights)
-    assert found is not None
-    assert found[1] < 1
+    nearest_point = nearest(system.cone, data, weights)
+    assert nearest_point is not None
+    assert nearest_point[1] < 1
 
 
 @pytest.mark.slow

@@ -41,16 +41,16 @@ def drawn(rng: np.random.Generator) -> FloatArray:
 
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("roundings", [0, 1])
-def test_the_values_stored_are_as_near_to_the_kernel_as_is_said(name: str, roundings: int) -> None:
+def test_the_kernel_values_lie_within_the_stated_radius(name: str, roundings: int) -> None:
     largest = 0.0
     for seed in range(12):
         rng, kernel = RNG(seed), KERNELS[name]
         examples = drawn(rng)
         matrix = kernel_matrix(kernel, examples, roundings)
         assert 0.0 < matrix.spread < 1e-9
-        moved = Fraction(roundings * (2**20 - 1), 2**20) / 2**53
+        shifted = Fraction(roundings * (2**20 - 1), 2**20) / 2**53
         meant = [
-            [a * (1 + moved * int(way)) for a, way in zip(rationals(row), ways, strict=True)]
+            [a * (1 + shifted * int(way)) for a, way in zip(rationals(row), ways, strict=True)]
             for row, ways in zip(examples, rng.choice([-1, 1], examples.shape), strict=True)
         ]
         for i in range(6):
@@ -84,7 +84,7 @@ def test_powers_are_those_of_multiplications(degree: int) -> None:
     assert values == pytest.approx(base**degree, rel=1e-14)
 
 
-def test_what_is_infeasible_as_rows_is_not_feasible_as_a_linear_kernel() -> None:
+def test_rows_that_are_infeasible_are_not_feasible_with_a_linear_kernel() -> None:
     """One unknown: 0.3 and 1.6 as two classes; the stored matrix has rank two."""
     answers: Counter[Status] = Counter()
     for seed in range(25):
@@ -134,24 +134,24 @@ def test_bounds_of_an_indefinite_matrix_do_not_contradict_each_other(algorithm: 
 
 
 def test_matrices_are_proved_semidefinite_or_raised_until_they_are() -> None:
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for seed in range(60):
         rng = RNG(seed)
         features = rng.standard_normal((int(rng.integers(2, 50)), int(rng.integers(1, 8))))
         features *= 10.0 ** rng.integers(-8, 9, (len(features), 1))
         matrix = features @ features.T
         matrix = (matrix + matrix.T) / 2.0
-        found, part = semidefinite(matrix)
-        scaling = 1.0 / np.sqrt(found.diagonal())
-        assert np.linalg.eigvalsh(found * np.outer(scaling, scaling))[0] > -1e-14
-        assert (part == 0.0) == np.array_equal(found, matrix)
+        enclosed, part = semidefinite(matrix)
+        scaling = 1.0 / np.sqrt(enclosed.diagonal())
+        assert np.linalg.eigvalsh(enclosed * np.outer(scaling, scaling))[0] > -1e-14
+        assert (part == 0.0) == np.array_equal(enclosed, matrix)
         assert np.array_equal(
-            found - np.diag(found.diagonal()), matrix - np.diag(matrix.diagonal())
+            enclosed - np.diag(enclosed.diagonal()), matrix - np.diag(matrix.diagonal())
         )
-        assert (found.diagonal() >= matrix.diagonal()).all()
+        assert (enclosed.diagonal() >= matrix.diagonal()).all()
         assert part < 1e-10
-        seen["raised" if part else "as given"] += 1
-    assert min(seen["raised"], seen["as given"]) > 5
+        counts["raised" if part else "as given"] += 1
+    assert min(counts["raised"], counts["as given"]) > 5
 
 
 def test_singular_matrices_of_integers_are_semidefinite_as_they_are() -> None:
@@ -163,8 +163,8 @@ def test_singular_matrices_of_integers_are_semidefinite_as_they_are() -> None:
         assert exactly_semidefinite(matrix)
         assert semidefinite(matrix) == (pytest.approx(matrix, abs=0.0), 0.0)
         off = matrix.copy()
-        place = int(rng.integers(len(matrix)))
-        off[place, place] = np.nextafter(off[place, place], rng.choice([-np.inf, np.inf]))
+        index = int(rng.integers(len(matrix)))
+        off[index, index] = np.nextafter(off[index, index], rng.choice([-np.inf, np.inf]))
         definite = kind(exact(off)) is not Kind.INDEFINITE
         assert exactly_semidefinite(off) == definite
     assert not exactly_semidefinite(np.array([[0.0, 1.0], [1.0, 0.0]]))
@@ -178,7 +178,7 @@ def test_indefinite_matrices_are_refused() -> None:
     assert semidefinite(wide)[1] == 0.0
 
 
-def test_kernels_of_a_user_say_that_their_values_are_meant() -> None:
+def test_kernels_of_users_are_exact_as_computed() -> None:
     class Own:
         def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
             return np.asarray(1.0 + left @ right.T)
@@ -189,14 +189,14 @@ def test_kernels_of_a_user_say_that_their_values_are_meant() -> None:
         ConicSystem.from_kernel("precomputed", np.eye(2, dtype=np.longdouble) / 3, [1, 0])
 
 
-def test_the_bound_of_the_eigenvalue_is_asked_of_the_matrix_that_is_used(
+def test_the_eigenvalue_bound_is_computed_for_the_matrix_in_use(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[Any] = []
+    calls: list[Any] = []
     monkeypatch.setattr(
         "perceptron_lab.certificates.matrices.definite.lowest_eigenvalue_bound",
-        lambda matrix: (asked.append(matrix.copy()), lowest_eigenvalue_bound(matrix))[1],
+        lambda matrix: (calls.append(matrix.copy()), lowest_eigenvalue_bound(matrix))[1],
     )
-    found, part = semidefinite(ALMOST)
+    enclosed, part = semidefinite(ALMOST)
     assert part > 0.0
-    assert np.array_equal(asked[-1], found)
+    assert np.array_equal(calls[-1], enclosed)

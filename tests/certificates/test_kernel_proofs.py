@@ -68,8 +68,8 @@ def test_points_are_decided_exactly_and_the_margin_is_a_lower_bound() -> None:
         rng = RNG(seed)
         gram, cone, rows = integer_case(rng, features=int(rng.integers(2, 9)))
         lengths = np.linalg.norm(rows, axis=1)
-        wanted = rng.uniform(0.0, 1.0, gram.size) * lengths
-        c = np.linalg.pinv(rows @ rows.T, rcond=1e-14, hermitian=True) @ wanted
+        expected = rng.uniform(0.0, 1.0, gram.size) * lengths
+        c = np.linalg.pinv(rows @ rows.T, rcond=1e-14, hermitian=True) @ expected
         if rng.random() < 0.3:
             c = rng.standard_normal(gram.size) / lengths * 10.0 ** rng.uniform(-100, 100)
         feasible = all(score > 0 for score in exact_scores(gram, c))
@@ -85,9 +85,9 @@ def test_proofs_agree_with_those_of_the_rows() -> None:
     for seed in range(100):
         gram, cone, rows = integer_case(RNG(seed), features=7)
         c = RNG(seed + 1).uniform(0.1, 1.0, gram.size) / (rows * rows).sum(axis=1)
-        theirs = prove_point(Matrix(rows), cone, c @ rows, unit_rows=True)
+        expected = prove_point(Matrix(rows), cone, c @ rows, unit_rows=True)
         ours = prove_point(gram, cone, c, unit_rows=True)
-        assert ours.margin_lower == pytest.approx(theirs.margin_lower, rel=1e-9, abs=1e-12)
+        assert ours.margin_lower == pytest.approx(expected.margin_lower, rel=1e-9, abs=1e-12)
         upper = prove_weights(gram, cone, c, unit_rows=True)
         same = prove_weights(Matrix(rows), cone, c, unit_rows=True)
         assert upper == pytest.approx(same, rel=1e-9)
@@ -97,7 +97,7 @@ def test_proofs_agree_with_those_of_the_rows() -> None:
 def test_scores_whose_computed_sign_is_wrong_are_resolved_by_integers() -> None:
     """c is chosen so that one score vanishes to rounding."""
     answers: Counter[bool] = Counter()
-    wrong = 0
+    errors = 0
     for seed in range(300):
         rng = RNG(seed)
         data = rng.standard_normal((6, 3))
@@ -107,13 +107,13 @@ def test_scores_whose_computed_sign_is_wrong_are_resolved_by_integers() -> None:
         c = np.linalg.solve(signed, np.append(rng.uniform(0.5, 1.0, 5), 0.0))
         scores = exact_scores(gram, c)
         raw = gram.scores(gram.expand(c))
-        wrong += bool(raw[-1] > 0) != (scores[-1] > 0)
+        errors += bool(raw[-1] > 0) != (scores[-1] > 0)
         proof = prove_point(gram, Orthant(6), c)
         assert proof.feasible == all(score > 0 for score in scores)
         assert margin_is_at_least(gram, c, proof.margin_lower, unit_rows=False)
         assert proof.exact_rows <= 1
         answers[proof.feasible] += 1
-    assert wrong > 15
+    assert errors > 15
     assert min(answers[True], answers[False]) > 50
 
 

@@ -46,8 +46,8 @@ def random_pencil(rng: np.random.Generator) -> tuple[Semidefinite, FloatArray, F
     cone = complete(order)
     data, point = rng.standard_normal((cone.size, dimension)), rng.standard_normal(dimension)
     lowest = np.linalg.eigvalsh(cone.matrix(data @ point))[0]
-    wanted = rng.choice([1.0, -1.0]) * 10.0 ** rng.uniform(-18, 0)
-    data[:, 0] += cone.identity * (wanted - lowest) / point[0]
+    expected = rng.choice([1.0, -1.0]) * 10.0 ** rng.uniform(-18, 0)
+    data[:, 0] += cone.identity * (expected - lowest) / point[0]
     return cone, data, point
 
 
@@ -68,7 +68,7 @@ def test_matrix_blocks_are_proved_only_if_exactly_definite() -> None:
     assert answers[True, False] < 200
 
 
-def test_the_rounding_of_the_pencil_itself_is_taken_into_account() -> None:
+def test_the_rounding_of_the_pencil_is_included() -> None:
     """F(y) cancels: what is computed of it is definite, what is exact is not, or conversely."""
     misleading = 0
     cone = complete(2)
@@ -94,17 +94,17 @@ def test_the_margin_of_a_matrix_block_is_sharp() -> None:
     assert prove_point(Matrix(data), cone, point).margin_lower == pytest.approx(margin, abs=1e-11)
 
 
-def test_a_pattern_of_entries_is_proved_as_the_whole_matrix() -> None:
+def test_a_sparse_pattern_has_the_proof_of_the_dense_matrix() -> None:
     rng = np.random.default_rng(1)
     rows, columns = np.array([0, 0, 1, 2, 2, 3]), np.array([0, 1, 1, 2, 3, 3])
-    pattern, whole = Semidefinite(4, rows, columns), complete(4)
+    pattern, full = Semidefinite(4, rows, columns), complete(4)
     for _ in range(50):
         data, point = rng.standard_normal((6, 3)), rng.standard_normal(3)
         data[:, 0] += 3 * pattern.identity * np.sign(point[0])
-        filled = np.zeros((whole.size, 3))
+        filled = np.zeros((full.size, 3))
         for row, column, entries in zip(rows, columns, data, strict=True):
-            filled[(whole.rows == row) & (whole.columns == column)] = entries
-        proofs = [prove_point(Matrix(d), c, point) for d, c in ((data, pattern), (filled, whole))]
+            filled[(full.rows == row) & (full.columns == column)] = entries
+        proofs = [prove_point(Matrix(d), c, point) for d, c in ((data, pattern), (filled, full))]
         assert proofs[0].feasible == proofs[1].feasible
         assert proofs[0].margin_lower == pytest.approx(proofs[1].margin_lower, abs=1e-12)
 

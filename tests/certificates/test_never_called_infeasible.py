@@ -22,7 +22,7 @@ from perceptron_lab.cones.spectral import barycentre, project
 from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import is_feasible
 from tests.certificates.exact_weights import is_infeasible_near
-from tests.certificates.made_systems import SMALL, feasible_data, infeasible_data, nearly_null
+from tests.certificates.small_systems import SMALL, feasible_data, infeasible_data, nearly_null
 from tests.cones.sample_cones import complete
 from tests.families import planted
 from tests.repetitions import parts, repeated
@@ -31,7 +31,7 @@ RNG = np.random.default_rng
 every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
 
 
-def tried_rows(rows: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
+def candidate_rows(rows: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
     """Random, minimum-norm and null combinations of rows, and the clipped null space."""
     count = len(rows)
     norms = np.linalg.norm(rows, axis=1)
@@ -61,7 +61,7 @@ def test_rows_of_any_margin_are_never_called_infeasible(
         rows, z = planted(dimension, count, 10.0 ** rng.uniform(-12, -0.5), rng)
         rows *= 10.0 ** rng.uniform(-3, 3, (count, 1))
         assert is_feasible(rows, z)
-        for weights in tried_rows(rows, rng):
+        for weights in candidate_rows(rows, rng):
             assert prove_infeasible(Matrix(rows), Orthant(count), weights) is None, seed
 
 
@@ -78,9 +78,9 @@ def test_nor_are_sparse_ones_that_are_not_written_out(
         rows *= 10.0 ** rng.uniform(-3, 3, (10, 1)) * (rng.random((10, 4)) < 0.7)
         if not is_feasible(rows, z):
             continue
-        for weights in tried_rows(rows, rng):
-            given = Matrix(sp.csr_array(rows))
-            assert prove_infeasible(given, Orthant(10), weights) is None, seed
+        for weights in candidate_rows(rows, rng):
+            operator = Matrix(sp.csr_array(rows))
+            assert prove_infeasible(operator, Orthant(10), weights) is None, seed
 
 
 @every_cone
@@ -118,7 +118,7 @@ def test_nothing_is_proved_where_q_is_hardly_above_one(
     nothing is lost in q <= norm(r)^2 / lambda_min: only the rounding errors keep it above 1.
     """
     monkeypatch.setattr(infeasibility, "STEPS", steps)
-    tried = 0
+    trials = 0
     for seed in range(300 * block, 300 * block + 300):
         rng = RNG(seed)
         count = int(rng.integers(3, 9))
@@ -132,9 +132,9 @@ def test_nothing_is_proved_where_q_is_hardly_above_one(
             turn = np.linalg.qr(rng.standard_normal((2, 2)))[0]
             rows, z = rows @ turn, turn[1]
         if is_feasible(rows, z):
-            tried += 1
+            trials += 1
             assert prove_infeasible(Matrix(rows), Orthant(count), np.ones(count)) is None, seed
-    assert tried > 180
+    assert trials > 180
 
 
 @pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])
@@ -170,8 +170,8 @@ def test_data_of_any_size_prove_nothing_wrong(cone: Cone, size: float, seeds: ra
         outside, weights = infeasible_data(cone, 2, rng)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             assert (inside @ z).any()
-            tried = (nearly_null(cone, inside, rng), weights)
-            for w in tried:
+            candidates = (nearly_null(cone, inside, rng), weights)
+            for w in candidates:
                 assert prove_infeasible(Matrix(inside * size), cone, w) is None
             proof = prove_infeasible(Matrix(outside * size), cone, weights)
         assert proof is None or is_infeasible_near(cone, outside * size, proof.weights)

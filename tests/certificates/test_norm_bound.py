@@ -185,8 +185,8 @@ def test_the_bound_of_a_product_is_the_largest_of_its_blocks() -> None:
         norm_bound(Matrix(data[span]), part, "atoms")
         for part, span in zip(cone.parts, cone.spans, strict=True)
     ]
-    whole = norm_bound(Matrix(data), cone, "atoms")
-    assert whole == pytest.approx(max(bounds), rel=1e-12)
+    full = norm_bound(Matrix(data), cone, "atoms")
+    assert full == pytest.approx(max(bounds), rel=1e-12)
     for i, span in enumerate(cone.spans):
         enlarged = data.copy()
         enlarged[span] *= 100.0
@@ -203,12 +203,12 @@ def maxcut(order: int, edges: int, rng: np.random.Generator) -> tuple[ConicSyste
         laplacian[i, j] -= 0.25
         laplacian[j, i] -= 0.25
     i, j = np.nonzero(np.triu(laplacian))
-    zero, own = np.zeros((len(i), 4), dtype=int), np.zeros((order, 4), dtype=int)
+    zero, diagonal = np.zeros((len(i), 4), dtype=int), np.zeros((order, 4), dtype=int)
     zero[:, 2], zero[:, 3] = i, j
-    own[:, 0] = np.arange(1, order + 1)
-    own[:, 2] = own[:, 3] = np.arange(order)
+    diagonal[:, 0] = np.arange(1, order + 1)
+    diagonal[:, 2] = diagonal[:, 3] = np.arange(order)
     values = np.concatenate([laplacian[i, j], np.ones(order)])
-    data = SdpaData.from_entries(np.ones(order), [order], np.vstack([zero, own]), values)
+    data = SdpaData.from_entries(np.ones(order), [order], np.vstack([zero, diagonal]), values)
     return homogenised(data), float(np.linalg.norm(laplacian, 2))
 
 
@@ -328,7 +328,7 @@ def test_large_kernels_have_a_rough_but_true_bound(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("kind", ["atoms", "euclidean"])
-def test_a_bound_is_computed_once_and_known_from_then_on(
+def test_a_bound_is_computed_once_and_cached(
     kind: Literal["atoms", "euclidean"],
 ) -> None:
     operator = Matrix(np.eye(3))
@@ -380,9 +380,9 @@ def test_bounds_grow_with_the_data_up_to_the_end_of_the_range(
 
 
 def test_the_same_operator_under_another_cone_has_another_bound() -> None:
-    operator, whole = Matrix(np.array([[3.0, 1.0], [4.0, 1.0], [0.0, 1.0]])), np.triu_indices(2)
+    operator, full = Matrix(np.array([[3.0, 1.0], [4.0, 1.0], [0.0, 1.0]])), np.triu_indices(2)
     rows = norm_bound(operator, Orthant(3), "atoms")
-    matrix = norm_bound(operator, Semidefinite(2, *whole), "atoms")
+    matrix = norm_bound(operator, Semidefinite(2, *full), "atoms")
     assert rows == pytest.approx(np.sqrt(17.0))
-    assert matrix == norm_bound(Matrix(operator.data), Semidefinite(2, *whole), "atoms")
+    assert matrix == norm_bound(Matrix(operator.data), Semidefinite(2, *full), "atoms")
     assert matrix > rows

@@ -21,7 +21,7 @@ WITHOUT = {"__init__.py", "by_cone.py", "contract.py"}
 
 def citations(folder: Path) -> dict[str, set[Path]]:
     """Return number -> the modules that cite it, from docstrings alone: comments have no names."""
-    found: dict[str, set[Path]] = {}
+    citations_: dict[str, set[Path]] = {}
     for path in sorted(folder.rglob("*.py")):
         text = path.read_text()
         for node in ast.walk(ast.parse(text)) if NAME in text else ():
@@ -29,8 +29,8 @@ def citations(folder: Path) -> dict[str, set[Path]]:
                 continue
             for several in CITATION.findall(ast.get_docstring(node) or ""):
                 for number in CITED.findall(several):
-                    found.setdefault(number, set()).add(path)
-    return found
+                    citations_.setdefault(number, set()).add(path)
+    return citations_
 
 
 def statements() -> dict[str, str]:
@@ -41,15 +41,15 @@ def statements() -> dict[str, str]:
 
 @pytest.mark.parametrize("letter", ["", "C"])
 def test_inequalities_are_numbered_without_a_gap(letter: str) -> None:
-    of_kind = [one for one in STATED.findall(NOTE) if one.startswith("C") is bool(letter)]
+    of_kind = [name for name in STATED.findall(NOTE) if name.startswith("C") is bool(letter)]
     assert of_kind == [f"{letter}{i + 1}" for i in range(len(of_kind))]
     assert len(of_kind) >= 5
 
 
-def test_each_inequality_is_proved_or_says_where() -> None:
-    for number, said in statements().items():
+def test_each_inequality_has_a_proof_or_a_reference() -> None:
+    for number, statement in statements().items():
         if number.startswith("C"):
-            assert re.search(r"\*Proof\.\*|\*Proof\*:\s+docs/notes/[a-z-]+\.md", said), number
+            assert re.search(r"\*Proof\.\*|\*Proof\*:\s+docs/notes/[a-z-]+\.md", statement), number
     for name in set(re.findall(r"docs/notes/[a-z-]+\.md", NOTE)):
         assert (ROOT / name).is_file(), name
 
@@ -60,7 +60,7 @@ def test_each_inequality_is_cited_and_each_citation_exists() -> None:
     assert not stated - set(cited)
 
 
-def test_every_module_of_proofs_cites_what_it_uses() -> None:
+def test_every_module_of_proofs_cites_the_inequalities_it_uses() -> None:
     folder = PACKAGE / "certificates"
     citing = set().union(*citations(folder).values())
     silent = {path for path in folder.rglob("*.py") if path.name not in WITHOUT} - citing

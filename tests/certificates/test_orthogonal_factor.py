@@ -16,7 +16,7 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from tests.certificates.exact_weights import is_infeasible_near
-from tests.certificates.made_systems import SMALL, feasible_data, nearly_null
+from tests.certificates.small_systems import SMALL, feasible_data, nearly_null
 from tests.repetitions import parts
 
 TWINS: list[dict[str, Any]] = [
@@ -32,22 +32,22 @@ def test_ill_conditioned_twins_are_proved_by_it_alone(
     parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = ConditionedCones(**parameters, side="infeasible")
-    monkeypatch.setattr(representations, "near_by_balls", lambda *given: None)  # of more digits
+    monkeypatch.setattr(representations, "near_by_balls", lambda *arguments: None)  # of more digits
     needed = 0
     for seed in range(6):
-        made = record.generate(seed)
-        assert made.weights is not None
-        operator = Matrix(made.data)
-        proof = prove_infeasible(operator, made.cone, made.weights)
+        sample = record.generate(seed)
+        assert sample.weights is not None
+        operator = Matrix(sample.data)
+        proof = prove_infeasible(operator, sample.cone, sample.weights)
         with monkeypatch.context() as patch:
             patch.setattr(orthogonal_factor, "ill_conditioned", lambda blocks: False)
-            without = prove_infeasible(operator, made.cone, made.weights)
+            without = prove_infeasible(operator, sample.cone, sample.weights)
         if proof is None:
             assert without is None
             continue
         needed += without is None
         assert 0.0 <= proof.ratio < 1.0
-        assert is_infeasible_near(made.cone, made.data, proof.weights)
+        assert is_infeasible_near(sample.cone, sample.data, proof.weights)
     assert needed >= 3
 
 
@@ -71,7 +71,7 @@ def test_feasible_systems_are_never_called_infeasible(
             assert is_infeasible_near(cone, data, proof.weights)
 
 
-def test_eigenvalues_are_computed_where_lapack_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eigenvalues_are_computed_where_lapack_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = np.diag([1.0, 2.0, 3.0]) + 0.1
     values = np.linalg.eigvalsh(matrix)
 

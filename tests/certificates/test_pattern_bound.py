@@ -27,8 +27,8 @@ from tests.repetitions import repeated
 
 def random_pattern(order: int, share: float, rng: np.random.Generator) -> Pattern:
     rows, columns = np.triu_indices(order)
-    kept = (rows == columns) | (rng.random(len(rows)) < share)
-    return Pattern(order, rows[kept], columns[kept])
+    mask = (rows == columns) | (rng.random(len(rows)) < share)
+    return Pattern(order, rows[mask], columns[mask])
 
 
 def nearly_singular(pattern: Pattern, lowest: float, rng: np.random.Generator) -> FloatArray:
@@ -43,8 +43,8 @@ def bounds_from_below(bound: float, pattern: Pattern, entries: FloatArray) -> bo
     """Whether A - bound I is positive semidefinite."""
     if bound == -math.inf:
         return True
-    whole = exact(pattern.dense(entries))
-    return kind(plus_identity(whole, -Fraction(bound))) is not Kind.INDEFINITE
+    full = exact(pattern.dense(entries))
+    return kind(plus_identity(full, -Fraction(bound))) is not Kind.INDEFINITE
 
 
 @pytest.mark.parametrize("seed", repeated(range(20), kept=1))
@@ -99,9 +99,9 @@ def test_tiny_and_huge_matrices(exponent: int) -> None:
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_entries_that_are_not_finite_prove_nothing(bad: float) -> None:
     pattern = Pattern(2, np.array([0, 0, 1]), np.array([0, 1, 1]))
-    for place in range(3):
+    for index in range(3):
         entries = np.array([3.0, 1.0, 3.0])
-        entries[place] = bad
+        entries[index] = bad
         assert pattern_eigenvalue_bound(pattern, entries) == -math.inf
         assert shifted_pattern_bound(pattern, entries, 0.0) == -math.inf
 
@@ -132,11 +132,11 @@ def test_the_bound_is_sharp_and_takes_one_factorisation(
         assert len(calls) == 1
 
 
-def test_a_wrong_estimate_costs_sharpness_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_estimate_only_weakens_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     pattern = random_pattern(8, 0.5, np.random.default_rng(3))
     entries = nearly_singular(pattern, 0.5, np.random.default_rng(4))
-    for wrong in (0.7, 0.5 + 1e-9, 0.2, -5.0, math.inf, math.nan):
-        monkeypatch.setattr(scipy.linalg, "eigh", lambda *_, w=wrong, **__: np.array([w]))
+    for eigenvalue in (0.7, 0.5 + 1e-9, 0.2, -5.0, math.inf, math.nan):
+        monkeypatch.setattr(scipy.linalg, "eigh", lambda *_, w=eigenvalue, **__: np.array([w]))
         bound = pattern_eigenvalue_bound(pattern, entries)
         assert bounds_from_below(bound, pattern, entries)
         assert bound == -math.inf or bound <= 0.5 + 1e-12
@@ -163,6 +163,6 @@ def test_a_small_eigenvalue_that_lanczos_does_not_reach_is_proved_positive() -> 
     lowest = 2.0 - 2.0 * math.cos(math.pi / (order + 1))
     entries = np.where(rows == columns, 2.0 - 0.9 * lowest, -1.0)
     pattern = Pattern(order, rows, columns)
-    found = lowest_eigenpair(pattern.sparse(entries), 1e-15)
-    assert found.error > 0.1 * lowest, "the matrix is too easy to say anything"
+    eigenpair = lowest_eigenpair(pattern.sparse(entries), 1e-15)
+    assert eigenpair.error > 0.1 * lowest, "the matrix is too easy to say anything"
     assert 0.0 < pattern_eigenvalue_bound(pattern, entries) <= 0.1 * lowest * (1.0 + 1e-6)

@@ -67,9 +67,9 @@ def test_rows_are_decided_exactly_and_the_margin_is_a_lower_bound(
 def test_the_margin_of_unit_rows_is_a_lower_bound(system: tuple[FloatArray, FloatArray]) -> None:
     rows, point = system
     lengths = np.abs(rows).max(axis=1)
-    kept = rows[(lengths > 1e-140) & (lengths < 1e140)]
-    if len(kept):
-        assert_sound(prove_rows(kept, point, unit_rows=True), kept, point, unit_rows=True)
+    plain = rows[(lengths > 1e-140) & (lengths < 1e140)]
+    if len(plain):
+        assert_sound(prove_rows(plain, point, unit_rows=True), plain, point, unit_rows=True)
 
 
 @pytest.mark.slow
@@ -90,19 +90,19 @@ def test_the_margin_is_sharp() -> None:
 
 def test_rows_whose_computed_sign_is_wrong_are_resolved_by_integers() -> None:
     answers: Counter[bool] = Counter()
-    wrong = 0
+    errors = 0
     for seed in range(400):
         rng = np.random.default_rng(seed)
         rows, point = rng.standard_normal((4, 7)), rng.standard_normal(7)
         rows *= np.sign(rows @ point)[:, None]
         rows[2, -1] = -(rows[2, :-1] @ point[:-1]) / point[-1]
         computed = float((rows @ point)[2])
-        wrong += (computed > 0) != (dot(rows[2], point) > 0)
+        errors += (computed > 0) != (dot(rows[2], point) > 0)
         proof = prove_rows(rows, point, unit_rows=True)
         assert proof.exact_rows == 1
         assert_sound(proof, rows, point, unit_rows=True)
         answers[proof.feasible] += 1
-    assert wrong > 15
+    assert errors > 15
     assert min(answers[True], answers[False]) > 50
 
 
@@ -188,11 +188,11 @@ def test_points_whose_entries_span_the_whole_range(long: float) -> None:
     rows = np.array([[-1e-5, 10.0], [1e-5, 10.0], [10.0, -3.0], [0.0, 1.0]])
     for short in (ETA, -3 * ETA):
         point = np.array([long, short])
-        for some in ([0], [1], [1, 2], [2, 3], [3]):
+        for indices in ([0], [1], [1, 2], [2, 3], [3]):
             for unit_rows in (False, True):
                 with np.errstate(over="ignore", invalid="ignore"):
-                    proof = prove_rows(rows[some], point, unit_rows=unit_rows)
-                assert not proof.feasible or is_feasible(rows[some], point)
+                    proof = prove_rows(rows[indices], point, unit_rows=unit_rows)
+                assert not proof.feasible or is_feasible(rows[indices], point)
                 assert margin_is_at_least(
-                    rows[some], point, proof.margin_lower, unit_rows=unit_rows
+                    rows[indices], point, proof.margin_lower, unit_rows=unit_rows
                 )

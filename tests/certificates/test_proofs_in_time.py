@@ -20,7 +20,7 @@ from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 RNG = np.random.default_rng
 
 
-def asking(most: int) -> Callable[[], bool]:
+def first_checks(most: int) -> Callable[[], bool]:
     """Return a reason to stop from one question on."""
     questions = iter(range(1, 10**6))
     return lambda: next(questions) > most
@@ -28,15 +28,15 @@ def asking(most: int) -> Callable[[], bool]:
 
 def test_signs_that_are_not_decided_in_time_are_not_proved() -> None:
     scores, radius = np.array([1.0, 1e-20, 2e-20, 3e-20]), np.full(4, 1e-16)
-    seen = list[int]()
+    recorded = list[int]()
 
     def exact(row: int) -> Fraction:
-        seen.append(row)
+        recorded.append(row)
         return Fraction(scores[row])
 
-    with time_limit(1e6, asking(2)):
+    with time_limit(1e6, first_checks(2)):
         feasible, lower, count = decided(scores, radius, exact)
-    assert (feasible, count, seen) == (False, 2, [1, 2])
+    assert (feasible, count, recorded) == (False, 2, [1, 2])
     assert (lower <= scores).all()
     assert decided(scores, radius, exact)[0]
 
@@ -61,20 +61,20 @@ def around_zero() -> tuple[ConicSystem, FloatArray]:
 
 
 @pytest.mark.parametrize("questions", [0, 1, 2, 3])
-def test_infeasibility_is_given_up_in_time(questions: int) -> None:
+def test_the_search_for_infeasibility_stops_in_time(questions: int) -> None:
     system, weights = around_zero()
     assert system.prove_infeasible(weights) is not None
-    with time_limit(1e6, asking(questions)), pytest.raises(TimeIsUp):
+    with time_limit(1e6, first_checks(questions)), pytest.raises(TimeIsUp):
         system.prove_infeasible(weights)
 
 
-def test_a_step_that_would_outlast_the_limit_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_that_would_exceed_the_limit_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     system, weights = around_zero()
-    made: list[None] = []
-    monkeypatch.setattr(infeasibility, "_normal_equations", lambda _: made.append(None))
+    calls: list[None] = []
+    monkeypatch.setattr(infeasibility, "_normal_equations", lambda _: calls.append(None))
     with time_limit(1e-8), pytest.raises(TimeIsUp):
         system.prove_infeasible(weights)
-    assert not made
+    assert not calls
 
 
 def test_an_inverse_and_an_eigenvalue_are_not_begun_without_time() -> None:
@@ -93,21 +93,21 @@ def test_an_active_set_ends_between_two_rows(questions: int) -> None:
     """Its multipliers belong to its rows, whenever the time ends."""
     rng = RNG(4)
     rows = rng.standard_normal((60, 8)) + 1.5
-    found = ActiveSet(np.array([0]), rows[[0]])
-    with time_limit(1e6, asking(questions)):
+    active_set = ActiveSet(np.array([0]), rows[[0]])
+    with time_limit(1e6, first_checks(questions)):
         try:
-            found.enter(rows, np.arange(60))
+            active_set.enter(rows, np.arange(60))
         except TimeIsUp:
             return
-    assert len(found.active) == len(found.multipliers) == len(found.normals)
-    np.testing.assert_allclose(found.normals @ found.point, 1.0, atol=1e-10)
+    assert len(active_set.active) == len(active_set.multipliers) == len(active_set.normals)
+    np.testing.assert_allclose(active_set.normals @ active_set.point, 1.0, atol=1e-10)
 
 
 def test_an_active_set_that_is_out_of_time_is_as_it_was() -> None:
     rows = RNG(4).standard_normal((60, 8)) + 1.5
-    found = ActiveSet(np.array([0]), rows[[0]])
-    point = found.point.copy()
+    active_set = ActiveSet(np.array([0]), rows[[0]])
+    point = active_set.point.copy()
     with time_limit(0.0):
-        assert not found.enter(rows, np.arange(60))
-    assert np.array_equal(found.point, point)
-    assert found.enter(rows, np.arange(60))
+        assert not active_set.enter(rows, np.arange(60))
+    assert np.array_equal(active_set.point, point)
+    assert active_set.enter(rows, np.arange(60))

@@ -44,14 +44,16 @@ def test_images_enclose_those_of_fractions(cone: Cone, seed: int) -> None:
     columns = [
         exact_weights.represented(cone, rational(weights), rational(column)) for column in data.T
     ]
-    kept = supported(cone, weights)
-    assert kept is not None
-    assert sum(len(place) for _, place in kept) == cone.size
+    supported_parts = supported(cone, weights)
+    assert supported_parts is not None
+    assert sum(len(index) for _, index in supported_parts) == cone.size
     with precision():
-        for part, place in kept:
-            image = represented(part, place, data).image([arb(x) for x in weights[place].tolist()])
+        for part, indices in supported_parts:
+            image = represented(part, indices, data).image(
+                [arb(x) for x in weights[indices].tolist()]
+            )
             assert image is not None
-            for i, row in zip(place.tolist(), image, strict=True):
+            for i, row in zip(indices.tolist(), image, strict=True):
                 for column, ball in zip(columns, row, strict=True):
                     exact = arb(column[i].numerator) / arb(column[i].denominator)
                     assert ball.overlaps(exact)
@@ -60,7 +62,7 @@ def test_images_enclose_those_of_fractions(cone: Cone, seed: int) -> None:
 
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 @pytest.mark.parametrize("seed", repeated(range(40), kept=8))
-def test_definite_matrices_are_told_as_in_fractions(order: int, seed: int) -> None:
+def test_definiteness_agrees_with_exact_fractions(order: int, seed: int) -> None:
     """Also those that are singular, or the next double away from it."""
     rng = np.random.default_rng(seed)
     root = rng.integers(-3, 4, (order, order - seed % 2))
@@ -69,10 +71,10 @@ def test_definite_matrices_are_told_as_in_fractions(order: int, seed: int) -> No
         matrix[0, 0] = np.nextafter(matrix[0, 0], np.inf)
     exact = kind([[Fraction(x) for x in row] for row in matrix.tolist()]) is Kind.DEFINITE
     with precision():
-        found = positive_definite([[arb(x) for x in row] for row in matrix.tolist()])
-    assert found <= exact
+        definite = positive_definite([[arb(x) for x in row] for row in matrix.tolist()])
+    assert definite <= exact
     if order > 1:
-        assert found == exact
+        assert definite == exact
 
 
 def test_balls_that_hold_a_singular_matrix_are_not_definite() -> None:
@@ -85,9 +87,9 @@ def test_balls_that_hold_a_singular_matrix_are_not_definite() -> None:
 def test_blocks_without_weights_and_rows_that_are_not_positive_are_left_out() -> None:
     cone = CONES["product"]
     weights = np.array([-1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-    kept = supported(cone, weights)
-    assert kept is not None
-    assert [place.tolist() for _, place in kept] == [[1], [5, 6, 7]]
+    supported_parts = supported(cone, weights)
+    assert supported_parts is not None
+    assert [indices.tolist() for _, indices in supported_parts] == [[1], [5, 6, 7]]
     assert supported(cone, np.zeros(8)) is None
     sparse = Semidefinite(2, np.array([0, 1]), np.array([0, 1]))
     assert supported(sparse, np.ones(2)) is None

@@ -213,8 +213,8 @@ def test_a_matrix_of_many_rows_is_treated_in_pieces_to_the_same_effect() -> None
     matrix, vector = rng.standard_normal((5, 2**19)), rng.standard_normal(2**19)
     computed, radius = product_with_radius(matrix, vector)
     assert computed.shape == radius.shape == (5,)
-    whole = np.abs(matrix) @ np.abs(vector)
-    np.testing.assert_allclose(radius, whole * (2**19 + 2) * UNIT_ROUNDOFF, rtol=1e-9)
+    full = np.abs(matrix) @ np.abs(vector)
+    np.testing.assert_allclose(radius, full * (2**19 + 2) * UNIT_ROUNDOFF, rtol=1e-9)
 
 
 @PROPERTY

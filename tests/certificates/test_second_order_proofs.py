@@ -78,7 +78,7 @@ def test_points_are_decided_exactly_and_the_margin_is_a_lower_bound(
 @pytest.mark.slow
 def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs() -> None:
     answers: Counter[tuple[bool, bool]] = Counter()
-    wrong = 0
+    errors = 0
     for seed in range(600):
         rng = RNG(seed)
         data, point = rng.standard_normal((4, 5)), rng.standard_normal(5)
@@ -86,27 +86,27 @@ def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs() 
         data[-1, -1] = (length - data[-1, :-1] @ point[:-1]) / point[-1]
         scores = data @ point
         inside = is_inside(data, point)
-        wrong += bool(scores[-1] > np.linalg.norm(scores[:-1])) != inside
+        errors += bool(scores[-1] > np.linalg.norm(scores[:-1])) != inside
         proof = prove(data, point)
         assert_sound(proof, data, point)
         answers[inside, proof.exact_rows == 4] += 1
-    assert wrong > 30
+    assert errors > 30
     assert answers[True, True] > 100
     assert answers[False, True] > 100
 
 
 @pytest.mark.slow
-def test_scores_that_cancel_are_not_taken_for_what_is_computed_of_them() -> None:
+def test_scores_that_cancel_are_enclosed_correctly() -> None:
     """All scores are about as small as the errors of the sums that they come from."""
     answers: Counter[tuple[bool, bool]] = Counter()
     for seed in range(600):
         rng = RNG(seed)
         data, point = rng.standard_normal((4, 6)), rng.standard_normal(6)
-        wanted = rng.standard_normal(4) * 10.0 ** rng.uniform(-16, -13)
-        wanted[-1] = np.linalg.norm(wanted[:-1]) * (1.0 + rng.choice([-1, 1]) * rng.random())
-        data[:, -1] = (wanted - data[:, :-1] @ point[:-1]) / point[-1]
+        expected = rng.standard_normal(4) * 10.0 ** rng.uniform(-16, -13)
+        expected[-1] = np.linalg.norm(expected[:-1]) * (1.0 + rng.choice([-1, 1]) * rng.random())
+        data[:, -1] = (expected - data[:, :-1] @ point[:-1]) / point[-1]
         if seed % 2:  # t alone comes from a sum
-            data[:-1], data[:-1, 0] = 0.0, wanted[:-1] / point[0]
+            data[:-1], data[:-1, 0] = 0.0, expected[:-1] / point[0]
         scores = data @ point
         seems = bool(scores[-1] > np.linalg.norm(scores[:-1]))
         assert_sound(prove(data, point), data, point)
@@ -134,7 +134,7 @@ def test_the_boundary_itself_is_refused_and_the_next_double_is_not(
 
 
 @pytest.mark.parametrize("last", [-5.0, -1.0, 0.0, -0.0, 4.999999, -ETA])
-def test_what_lies_outside_is_refused_also_in_the_opposite_cone(last: float) -> None:
+def test_points_outside_are_refused_in_the_opposite_cone_as_well(last: float) -> None:
     data = np.array([[3.0], [4.0], [last]])
     proof = prove(data, np.ones(1))
     assert not proof.feasible
@@ -240,9 +240,9 @@ def test_weights_on_the_boundary_to_the_last_bit_prove_an_exact_zero(exponent: i
     weights = np.array([3.0, 4.0, 5.0]) * 2.0**exponent
     assert prove_weights(Matrix(data), SecondOrder(3), weights) == 0.0
     for last in (np.nextafter(weights[-1], 0.0), np.nextafter(weights[-1], np.inf)):
-        near = prove_weights(Matrix(data), SecondOrder(3), np.append(weights[:-1], last))
-        assert near is not None
-        assert 0.0 < near < 1e-13
+        approximate = prove_weights(Matrix(data), SecondOrder(3), np.append(weights[:-1], last))
+        assert approximate is not None
+        assert 0.0 < approximate < 1e-13
 
 
 def test_no_weights_whatever_undercut_the_margin_of_a_known_point() -> None:
@@ -266,8 +266,8 @@ def test_no_weights_whatever_undercut_the_margin_of_a_known_point() -> None:
 
 def is_deeper(scores: FloatArray, depth: Fraction) -> bool:
     """Whether (u_1, u_2, t) x (u, t) x (t) of integers lie inside by more than the depth."""
-    whole = [Fraction(float(score)) for score in scores]
-    for *u, t in (whole[:3], whole[3:5], whole[5:]):
+    full = [Fraction(float(score)) for score in scores]
+    for *u, t in (full[:3], full[3:5], full[5:]):
         if t <= depth or (t - depth) ** 2 <= sum(x * x for x in u):
             return False
     return True

@@ -36,9 +36,9 @@ def test_more_rows_are_solved_for_before_a_run_ends_with_a_bound(
 ) -> None:
     rows = twin(0, 8)
     monkeypatch.setattr(module, "_ROWS", 3)
-    found = solve(rows, budget=Budget(seconds=20.0))
-    assert found.status is Status.INFEASIBLE
-    assert found.margin_upper == 0.0
+    result = solve(rows, budget=Budget(seconds=20.0))
+    assert result.status is Status.INFEASIBLE
+    assert result.margin_upper == 0.0
     bounded = solve(rows, goal={"margin_upper": 1e-9}, budget=Budget(seconds=20.0))
     assert bounded.goal_reached
     monkeypatch.setattr(module, "_MOST_ROWS", 3)
@@ -50,7 +50,7 @@ def test_more_rows_are_solved_for_before_a_run_ends_with_a_bound(
 
 @pytest.mark.parametrize("first", [1, 2])
 @pytest.mark.parametrize("seed", range(3))
-def test_weights_of_other_rows_are_found(
+def test_weights_on_other_rows_are_found(
     seed: int, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those given are of a pair that is none, and the scores say nothing."""
@@ -59,16 +59,16 @@ def test_weights_of_other_rows_are_found(
     weights = np.zeros(len(rows))
     weights[:2] = 1.0
     assert exact_weights(Matrix(rows), weights) is None
-    found = search_exact_weights(Matrix(rows), weights, np.linspace(0.0, 1.0, len(rows)))
-    assert vanishes(rows, found)
-    assert found is not None
-    assert found[0] == found[1] == 0.0
+    sought = search_exact_weights(Matrix(rows), weights, np.linspace(0.0, 1.0, len(rows)))
+    assert vanishes(rows, sought)
+    assert sought is not None
+    assert sought[0] == sought[1] == 0.0
 
 
-def test_where_there_are_none_none_are_found() -> None:
-    others = twin(0, 3)[:100]
-    point = np.linalg.lstsq(others, np.ones(len(others)))[0]
-    rows = np.vstack([nearly_opposite(0), others[others @ point > 0.0]])
+def test_without_a_solution_none_is_returned() -> None:
+    background = twin(0, 3)[:100]
+    point = np.linalg.lstsq(background, np.ones(len(background)))[0]
+    rows = np.vstack([nearly_opposite(0), background[background @ point > 0.0]])
     weights = np.zeros(len(rows))
     weights[:2] = 1.0
     assert search_exact_weights(Matrix(rows), weights, rows @ point) is None
@@ -101,16 +101,16 @@ def test_the_search_ends_in_time(questions: int) -> None:
         search_exact_weights(Matrix(rows), weights, np.linspace(0.0, 1.0, len(rows)))
 
 
-def test_without_time_for_the_search_the_bound_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_time_for_the_search_the_bound_remains(monkeypatch: pytest.MonkeyPatch) -> None:
     def late(*_: object) -> None:
         raise TimeIsUp
 
     monkeypatch.setattr(module, "_ROWS", 3)
     monkeypatch.setattr("perceptron_lab.systems.certified.search_exact_weights", late)
-    found = solve(twin(0, 8), budget=Budget(seconds=20.0))
-    assert found.status is Status.MARGIN_BOUNDED
-    assert found.margin_upper is not None
-    assert found.margin_upper < 1e-9
+    result = solve(twin(0, 8), budget=Budget(seconds=20.0))
+    assert result.status is Status.MARGIN_BOUNDED
+    assert result.margin_upper is not None
+    assert result.margin_upper < 1e-9
 
 
 @pytest.mark.parametrize("exponent", [-10, -20, -30, -34])

@@ -17,15 +17,15 @@ RNG = np.random.default_rng
 
 
 def assert_bounds_are_true(
-    matrix: FloatArray, right: FloatArray, inverse: FloatArray, near: FloatArray
+    matrix: FloatArray, right: FloatArray, inverse: FloatArray, approximate: FloatArray
 ) -> bool:
     """Return whether the errors were bounded, and then truly."""
-    bounds = error_bounds(matrix, right, inverse, near)
+    bounds = error_bounds(matrix, right, inverse, approximate)
     if bounds is None:
         return False
     exact = solution([rational(row) for row in matrix], rational(right))
     assert exact is not None
-    for entry, value, bound in zip(exact, rational(near), rational(bounds), strict=True):
+    for entry, value, bound in zip(exact, rational(approximate), rational(bounds), strict=True):
         assert abs(entry - value) <= bound
     return True
 
@@ -41,34 +41,38 @@ def test_the_errors_are_bounded_whatever_the_inverse_and_the_solution_are() -> N
         right = rng.standard_normal(order)
         noise = rng.standard_normal((order, order))
         inverse = np.linalg.inv(matrix) + 10.0 ** rng.uniform(-17, 3) * noise
-        near = np.linalg.solve(matrix, right)
-        near = near + (seed % 2) * 10.0 ** rng.uniform(-17, 1) * rng.standard_normal(order)
-        answers[assert_bounds_are_true(matrix, right, inverse, near)] += 1
+        approximate = np.linalg.solve(matrix, right)
+        approximate = approximate + (seed % 2) * 10.0 ** rng.uniform(-17, 1) * rng.standard_normal(
+            order
+        )
+        answers[assert_bounds_are_true(matrix, right, inverse, approximate)] += 1
     assert min(answers[True], answers[False]) > 40
 
 
-@pytest.mark.parametrize("wrong", [0.6, 0.9, 0.999, 1.0, 1.001, 1.1, 1.4, 1.999])
+@pytest.mark.parametrize("invalid", [0.6, 0.9, 0.999, 1.0, 1.001, 1.1, 1.4, 1.999])
 @pytest.mark.parametrize("exponent", [-100, 0, 100])
 def test_the_bound_is_sharp_for_one_unknown_and_an_inverse_that_is_too_small(
-    wrong: float, exponent: int
+    invalid: float, exponent: int
 ) -> None:
     """I - R M = 1 - c and t = c |e|: for c <= 1 the bound is |e| itself, for c > 1 c / (2 - c)."""
     matrix = np.array([[3.0 * 2.0**exponent]])
-    inverse, near = wrong / matrix, np.array([0.7])
-    bounds = error_bounds(matrix, matrix[0], inverse, near)
+    inverse, approximate = invalid / matrix, np.array([0.7])
+    bounds = error_bounds(matrix, matrix[0], inverse, approximate)
     assert bounds is not None
     assert bounds[0] >= 0.3
-    assert bounds[0] == pytest.approx(0.3 * (1.0 if wrong <= 1 else wrong / (2 - wrong)), rel=1e-9)
+    assert bounds[0] == pytest.approx(
+        0.3 * (1.0 if invalid <= 1 else invalid / (2 - invalid)), rel=1e-9
+    )
 
 
 def test_an_error_spreads_from_one_unknown_to_the_others() -> None:
     """R = I, M = I - G with the row (0, g) of G: alpha = g, and t has no part in the first."""
     for share in (0.01, 0.5, 0.99):
         matrix = np.array([[1.0, -share], [0.0, 1.0]])
-        near = np.array([0.0, 0.0])
+        approximate = np.array([0.0, 0.0])
         right = np.array([-share, 1.0])  # x = (0, 1)
-        assert assert_bounds_are_true(matrix, right, np.eye(2), near)
-        bounds = error_bounds(matrix, np.array([0.0, 1.0]), np.eye(2), near)  # x = (g, 1)
+        assert assert_bounds_are_true(matrix, right, np.eye(2), approximate)
+        bounds = error_bounds(matrix, np.array([0.0, 1.0]), np.eye(2), approximate)  # x = (g, 1)
         assert bounds is not None
         assert bounds[0] >= share
         assert bounds[0] == pytest.approx(share / (1.0 - share), rel=1e-9)
@@ -89,8 +93,8 @@ def test_the_bound_is_true_whatever_the_rounding_of_the_products(
         matrix: FloatArray, vector: FloatArray, _: int
     ) -> tuple[FloatArray, FloatArray]:
         exactly, most = matrix @ vector, size * np.abs(matrix) @ np.abs(vector)
-        shown = exactly + np.clip(target - exactly, -most, most)
-        return shown, most * (1.0 + 1e-15 / size)  # rounded here, too
+        target_ = exactly + np.clip(target - exactly, -most, most)
+        return target_, most * (1.0 + 1e-15 / size)  # rounded here, too
 
     if part == "product":
         monkeypatch.setattr(hulls, "gamma", lambda _: size + 1e-15)
@@ -105,9 +109,9 @@ def test_the_bound_is_true_whatever_the_rounding_of_the_products(
         target = rng.uniform(0.5, 1.0, order)
         # the only error left is what the rounding hides: 1 - R M, and b - M x~, of ``size``
         inverse = np.asarray(np.linalg.inv(matrix), np.float64) * (1.0 - size * (part == "product"))
-        near = np.asarray(np.linalg.solve(matrix, target), np.float64)
-        near = near * (1.0 - (0.3 if part == "product" else size))
-        bounded += assert_bounds_are_true(matrix, target, inverse, near)
+        approximate = np.asarray(np.linalg.solve(matrix, target), np.float64)
+        approximate = approximate * (1.0 - (0.3 if part == "product" else size))
+        bounded += assert_bounds_are_true(matrix, target, inverse, approximate)
     assert bounded > 60
 
 

@@ -43,15 +43,15 @@ def everything(rows: FloatArray | sp.csr_array) -> Any:
 
 def assert_true(rows: FloatArray) -> bool:
     """Return whether all rows are proved to have positive weights, and then check the bounds."""
-    found = everything(rows)
-    if found is None or len(found.support) < len(rows):
+    vertex = everything(rows)
+    if vertex is None or len(vertex.support) < len(rows):
         return False
     exact = exact_weights(rows)
     assert exact is not None
     assert all(weight > 0 for weight in exact)
-    scale = sum(rational(found.weights), Fraction())
-    for near, weight in zip(rational(found.weights), exact, strict=True):
-        assert abs(near - weight * scale) <= 2 * Fraction(found.ratio) * near
+    scale = sum(rational(vertex.weights), Fraction())
+    for computed, weight in zip(rational(vertex.weights), exact, strict=True):
+        assert abs(computed - weight * scale) <= 2 * Fraction(vertex.ratio) * computed
     return True
 
 
@@ -66,7 +66,7 @@ def with_weight(weight: float, dimension: int, rng: np.random.Generator) -> Floa
 
 
 @pytest.mark.slow
-def test_a_weight_near_zero_is_told_from_a_negative_one() -> None:
+def test_a_weight_near_zero_is_distinguished_from_a_negative_one() -> None:
     """Where the exact weight is negative, the n + 1 rows have a separator."""
     answers: Counter[tuple[bool, bool]] = Counter()
     for seed in range(800):
@@ -113,10 +113,10 @@ def test_rows_with_a_strict_separator_are_never_called_infeasible() -> None:
             continue
         separable += 1
         for _ in range(5):
-            chosen = rng.permutation(count) <= dimension
-            weights = np.where(chosen, rng.uniform(0.1, 1.0, count), 0.0)
+            selected = rng.permutation(count) <= dimension
+            weights = np.where(selected, rng.uniform(0.1, 1.0, count), 0.0)
             assert prove_infeasible(Matrix(rows), Orthant(count), weights) is None
-            assert positive_vertex(rows, np.flatnonzero(chosen)) is None
+            assert positive_vertex(rows, np.flatnonzero(selected)) is None
     assert separable > 290
 
 
@@ -173,9 +173,9 @@ def test_scaling_by_powers_of_two_changes_nothing_and_by_large_factors_no_verdic
         plain = everything(rows)
         assert plain is not None
         powers = rng.integers(-200, 200, 5)
-        moved = everything(np.ldexp(rows, powers[:, None]))
-        assert moved.ratio == plain.ratio
-        common = np.ldexp(moved.weights, powers - powers.max())
+        shifted = everything(np.ldexp(rows, powers[:, None]))
+        assert shifted.ratio == plain.ratio
+        common = np.ldexp(shifted.weights, powers - powers.max())
         np.testing.assert_allclose(
             common / common.max(), plain.weights / plain.weights.max(), rtol=1e-15
         )
@@ -195,8 +195,10 @@ def test_weights_that_are_too_small_for_the_ellipsoid_prove_it(
     assert proof is not None
     assert proof.method == "the only ones of 7 rows, with relative errors"
     assert not proof.weights[7:].any()
-    found = proof.weights[:7] / proof.weights.sum()
-    np.testing.assert_allclose(found, weights[:7], rtol=0.05, atol=1e-13)  # rounding of the guess
+    recovered = proof.weights[:7] / proof.weights.sum()
+    np.testing.assert_allclose(
+        recovered, weights[:7], rtol=0.05, atol=1e-13
+    )  # rounding of the guess
     monkeypatch.setattr(infeasibility, "positive_vertex", lambda *_: None)
     monkeypatch.setattr(infeasibility, "_prove_short", lambda *_: None)
     assert prove_infeasible(Matrix(rows[:7]), Orthant(7), weights[:7]) is None
@@ -217,10 +219,10 @@ def test_the_weights_may_be_far_from_the_exact_ones() -> None:
 def test_every_form_of_rows(form: Any) -> None:
     wide = np.zeros((5, 6))
     wide[1:4, [1, 3]] = TRIANGLE
-    found = positive_vertex(form(wide), np.array([1, 2, 3]))
-    assert found is not None
-    assert found.support.tolist() == [1, 2, 3]
-    assert found.weights.dtype == np.float64
+    vertex = positive_vertex(form(wide), np.array([1, 2, 3]))
+    assert vertex is not None
+    assert vertex.support.tolist() == [1, 2, 3]
+    assert vertex.weights.dtype == np.float64
     assert positive_vertex(form(wide), np.array([0, 1, 2, 3])) is None
 
 
@@ -231,9 +233,9 @@ def test_rows_without_weight_are_left_out_as_long_as_the_system_stays_square() -
     rows = np.zeros((5, 4))
     rows[[0, 2, 4], :2] = TRIANGLE
     rows[[1, 3], [2, 3]] = 5.0  # of these unknowns only one sign occurs: weights 0
-    found = everything(rows)
-    assert found is not None
-    assert found.support.tolist() == [0, 2, 4]
+    vertex = everything(rows)
+    assert vertex is not None
+    assert vertex.support.tolist() == [0, 2, 4]
     rows[1, 0] = -1.0
     assert everything(rows).support.tolist() == [0, 2, 4]
     opposite = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 0.0]])  # two rows, two unknowns, rank 1
@@ -250,10 +252,12 @@ def test_nothing_is_proved_of_other_numbers_of_rows(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("entry", [np.nan, np.inf, -np.inf, 1e308, 5e-324, 1e-310])
-@pytest.mark.parametrize("place", [(0, 0), (1, 1), (2, 0)])
-def test_entries_beyond_all_range_are_never_believed(entry: float, place: tuple[int, int]) -> None:
+@pytest.mark.parametrize("location", [(0, 0), (1, 1), (2, 0)])
+def test_entries_beyond_all_range_are_never_believed(
+    entry: float, location: tuple[int, int]
+) -> None:
     rows = TRIANGLE.copy()
-    rows[place] = entry
+    rows[location] = entry
     if not np.isfinite(entry):
         assert everything(rows) is None
         return
@@ -279,10 +283,10 @@ def test_weights_that_are_no_doubles_prove_nothing() -> None:
 def test_the_inverse_is_not_trusted(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
     invert = np.linalg.inv
 
-    def wrong(matrix: FloatArray) -> FloatArray:
+    def false_inverse(matrix: FloatArray) -> FloatArray:
         return np.asarray(invert(matrix) + error * RNG(1).standard_normal(matrix.shape))
 
-    monkeypatch.setattr(np.linalg, "inv", wrong)
+    monkeypatch.setattr(np.linalg, "inv", false_inverse)
     proved = 0
     for seed in range(60):
         rng = RNG(seed)
@@ -296,9 +300,9 @@ def test_refinement_makes_up_for_an_inverse_that_is_not_accurate(
     invert = np.linalg.inv
     monkeypatch.setattr(np.linalg, "inv", lambda matrix: invert(matrix) * (1.0 + 1e-6))
     for seed in range(40):
-        found = everything(with_weight(1e-6, 3, RNG(seed)))
-        assert found is not None
-        assert found.ratio < 1e-7
+        vertex = everything(with_weight(1e-6, 3, RNG(seed)))
+        assert vertex is not None
+        assert vertex.ratio < 1e-7
 
 
 def test_a_weight_of_rounding_errors_does_not_hide_a_vertex() -> None:

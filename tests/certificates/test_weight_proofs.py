@@ -134,7 +134,7 @@ def test_sums_that_nearly_cancel_keep_their_rounding_error() -> None:
 @pytest.mark.parametrize(
     "weights", [[-1e-300, 1.0], [np.nan, 1.0], [np.inf, 1.0], [0.0, 0.0], [1.0], [[1.0, 1.0]]]
 )
-def test_what_is_not_a_non_zero_element_of_the_dual_cone_proves_nothing(
+def test_elements_outside_the_dual_cone_and_zero_prove_nothing(
     weights: list[float],
 ) -> None:
     assert prove_rows(np.eye(2), np.array(weights)) is None
@@ -191,11 +191,11 @@ def test_matrix_weights_bound_the_margin_at_every_point() -> None:
     for _ in range(150):
         data = rng.integers(-3, 4, (cone.size, 3)) + 4.0 * cone.identity[:, None] * [1, 0, 0]
         factor = rng.standard_normal((3, rng.integers(1, 4)))
-        whole = factor @ factor.T
-        weights = whole[cone.rows, cone.columns] * cone.multiplicity
+        full = factor @ factor.T
+        weights = full[cone.rows, cone.columns] * cone.multiplicity
         upper = prove_weights(Matrix(data), cone, weights)
         assert upper is not None
-        expected = np.linalg.norm(weights @ data) / np.trace(whole)
+        expected = np.linalg.norm(weights @ data) / np.trace(full)
         assert upper == pytest.approx(expected, rel=1e-9)
         for point in points.astype(float):
             assert no_larger_margin(cone, data, point, upper)
@@ -236,11 +236,11 @@ def test_indefinite_weights_prove_nothing_wrong() -> None:
     cone = complete(3)
     for _ in range(200):
         data = np.column_stack([cone.identity, rng.standard_normal((cone.size, 4))])
-        whole = np.diag(rng.uniform(-1, 2, 3)) + 0.1 * rng.standard_normal((3, 3))
-        weights = (whole + whole.T)[cone.rows, cone.columns] * cone.multiplicity / 2
+        full = np.diag(rng.uniform(-1, 2, 3)) + 0.1 * rng.standard_normal((3, 3))
+        weights = (full + full.T)[cone.rows, cone.columns] * cone.multiplicity / 2
         closest = np.linalg.lstsq(data[:, 1:].T, -data[:, 1:].T @ weights)[0]
-        for tried in (weights, weights + closest):
-            upper = prove_weights(Matrix(data), cone, tried)
+        for candidates in (weights, weights + closest):
+            upper = prove_weights(Matrix(data), cone, candidates)
             assert upper is None or upper >= 1.0
 
 

@@ -29,8 +29,8 @@ def faults(value: Any, schema: Any, root: Mapping[str, Any], at: str = "$") -> l
     if "$ref" in schema:
         return faults(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, at)
     if "anyOf" in schema:
-        found = [faults(value, one, root, at) for one in schema["anyOf"]]
-        return [] if not all(found) else min(found, key=len)
+        alternatives = [faults(value, choice, root, at) for choice in schema["anyOf"]]
+        return [] if not all(alternatives) else min(alternatives, key=len)
     if "enum" in schema and value not in schema["enum"]:
         return [f"{at}: {value!r} of {schema['enum']}"]
     kinds = TYPES[schema["type"]]
@@ -41,20 +41,20 @@ def faults(value: Any, schema: Any, root: Mapping[str, Any], at: str = "$") -> l
 
 
 def _of_object(value: Any, schema: Any, root: Mapping[str, Any], at: str) -> Iterator[str]:
-    known, others = schema.get("properties", {}), schema.get("additionalProperties", False)
+    properties, additional = schema.get("properties", {}), schema.get("additionalProperties", False)
     yield from (f"{at}: no {key}" for key in schema.get("required", []) if key not in value)
     for key, part in value.items():
         yield from faults(key, schema.get("propertyNames", True), root, f"{at}.{key}")
-        if key not in known and others is False:
+        if key not in properties and additional is False:
             yield f"{at}: unknown {key}"
         else:
-            yield from faults(part, known.get(key, others), root, f"{at}.{key}")
+            yield from faults(part, properties.get(key, additional), root, f"{at}.{key}")
 
 
 def _of_array(value: Any, schema: Any, root: Mapping[str, Any], at: str) -> Iterator[str]:
     first = schema.get("prefixItems", [])
     if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
         yield f"{at}: {len(value)} items"
-    for place, part in enumerate(value):
-        kind = first[place] if place < len(first) else schema.get("items", True)
-        yield from faults(part, kind, root, f"{at}[{place}]")
+    for index, part in enumerate(value):
+        kind = first[index] if index < len(first) else schema.get("items", True)
+        yield from faults(part, kind, root, f"{at}[{index}]")

@@ -8,8 +8,10 @@ from pathlib import Path
 from perceptron_lab.cli.main import main
 
 
-def run_config(name: str, folder: Path, overrides: Iterable[str], *, own: bool = False) -> int:
-    """Run a configuration with overrides; ``own``: its folder has its name, whatever they say."""
-    given = [*overrides, f"experiment={name}"] if own else overrides
-    words = [word for one in given for word in ("-s", one)]
+def run_config(
+    name: str, folder: Path, overrides: Iterable[str], *, in_own_folder: bool = False
+) -> int:
+    """Run a configuration with overrides, in a folder of its name if ``in_own_folder``."""
+    settings = [*overrides, f"experiment={name}"] if in_own_folder else overrides
+    words = [word for setting in settings for word in ("-s", setting)]
     return main(["run", name, "-q", "--output", str(folder), *words])

@@ -27,18 +27,18 @@ def louder(monkeypatch: pytest.MonkeyPatch) -> click.Command:
     """A command that prints the loudness with which it would run."""
     monkeypatch.setattr(command_line, "Execution", Louder)
 
-    def tell(**chosen: Any) -> None:
-        click.echo(Louder(**chosen).loudness)
+    def print_loudness(**options: Any) -> None:
+        click.echo(Louder(**options).loudness)
 
-    return click.command("tell")(command_line.execution_options(tell))
+    return click.command("tell")(command_line.execution_options(print_loudness))
 
 
 @pytest.mark.parametrize(
-    ("words", "shown"), [([], "2"), (["--loudness", "3"], "3"), (["-l", "4"], "4")]
+    ("words", "text"), [([], "2"), (["--loudness", "3"], "3"), (["-l", "4"], "4")]
 )
-def test_a_field_is_an_option(louder: click.Command, words: list[str], shown: str) -> None:
-    done = CliRunner().invoke(louder, words)
-    assert (done.exit_code, done.output) == (0, f"{shown}\n")
+def test_a_field_is_an_option(louder: click.Command, words: list[str], text: str) -> None:
+    completed = CliRunner().invoke(louder, words)
+    assert (completed.exit_code, completed.output) == (0, f"{text}\n")
 
 
 def test_its_help_and_its_least_number_are_those_declared(louder: click.Command) -> None:

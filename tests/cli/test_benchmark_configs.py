@@ -74,7 +74,7 @@ WITHOUT_FIGURES = ("benchmarks/margin_sets_large",)
 NO_ANSWER = {"ERROR", "CRASHED", "KILLED", "OUT_OF_MEMORY", "SKIPPED"}
 
 
-def test_every_benchmark_is_run_here() -> None:
+def test_every_benchmark_runs_at_a_small_size() -> None:
     assert set(SMALL) == {name for name in gallery() if name.startswith("benchmarks/")}
 
 
@@ -117,13 +117,13 @@ def results_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
     folder = tmp_path_factory.mktemp("benchmarks")
 
     @cache
-    def made(name: str) -> Path:
+    def evidence_of_sweep(name: str) -> Path:
         with pytest.MonkeyPatch.context() as patch:
             if "rows-on-disk" in SMALL[name]:
                 patch.setenv("PLAB_DATA_DIR", str(folder / "data"))
             return run_small(name, folder)
 
-    return made
+    return evidence_of_sweep
 
 
 @pytest.mark.parametrize("name", repeated(sorted({*SMALL} - {*WITHOUT_FIGURES}), kept=1))
@@ -149,11 +149,11 @@ def test_ours_has_a_proved_answer_everywhere(name: str, results_of: Callable[[st
     assert profile.loc["auto", "solved"] == 1
 
 
-def test_a_report_on_something_else_than_sweeps_says_so(tmp_path: Path) -> None:
+def test_a_scaling_report_of_other_data_states_the_reason(tmp_path: Path) -> None:
     words = ["-s", "report.figures=[scaling]", "-s", "experiment=small"]
     small = ["-s", "algorithms=[{name: ellipsoid}]", "-s", "seeds=[0]"]
-    made = main(["run", "quickstart", "-q", "--output", str(tmp_path), *small, *words])
-    assert made == 1
+    exit_code = main(["run", "quickstart", "-q", "--output", str(tmp_path), *small, *words])
+    assert exit_code == 1
     assert (tmp_path / "small" / "runs.csv").is_file()
     assert write_report(tmp_path / "small", {"figures": ["profile"]}, "T")
     assert Evidence.of_folder(tmp_path / "small").frame["proved"].all()

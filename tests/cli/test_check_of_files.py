@@ -42,7 +42,7 @@ def test_files_that_can_be_read_are_ok(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr() == ("own.yaml: ok, 2 cells\n", "")
 
 
-def test_all_faulty_files_are_named_at_once_with_their_places(
+def test_all_faulty_files_are_reported_together_with_their_locations(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("one.csv").unlink()
@@ -72,15 +72,15 @@ def test_messages_name_keys_and_not_options(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_learner_without_test_examples_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     config = CONFIG.replace("    test_fraction: 0.5\n", "").replace("perceptron", "polynomial-svm")
-    one, two = faults(config, capsys)
-    assert one == (
+    first, second = faults(config, capsys)
+    assert first == (
         "own.yaml:4:13: problems.0.files.0: polynomial-svm is a learner, and one of the dataset "
         "files has no training and test examples; give labels and a test_fraction, or an algorithm"
     )
-    assert two.startswith("own.yaml:4:22: problems.0.files.1: polynomial-svm is a learner")
+    assert second.startswith("own.yaml:4:22: problems.0.files.1: polynomial-svm is a learner")
 
 
-def test_files_of_a_grid_have_the_place_of_their_entry(capsys: pytest.CaptureFixture[str]) -> None:
+def test_faults_in_files_of_a_grid_name_their_entry(capsys: pytest.CaptureFixture[str]) -> None:
     swept = "    grid: {files: [[one.csv], [two.csv]], labels: [kind, knid]}\n"
     config = CONFIG.replace("    files: [one.csv, two.csv]\n    labels: kind\n", swept)
     assert [line.partition(": no column")[0] for line in faults(config, capsys)] == [
@@ -109,7 +109,7 @@ def test_files_that_may_be_missing_are_no_fault() -> None:
     assert main(["check", "own.yaml"]) == 0
 
 
-def test_a_program_of_ones_own_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_file_of_a_user_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.dat-s").write_text("1\n1\n2\n")
     config = "experiment: own\nproblems: [{dataset: sdpa, files: [a.dat-s]}]\n"
     (fault,) = faults(config + "algorithms: [{name: perceptron}]\n", capsys)
@@ -121,7 +121,7 @@ def test_a_run_names_all_faulty_files(capsys: pytest.CaptureFixture[str]) -> Non
     Path("two.csv").write_text("a,kind\nz,x\n2,y\n")
     Path("own.yaml").write_text(CONFIG + "seeds: [0, 1]\n")
     assert main(["run", "own.yaml"]) == 2
-    one, two = capsys.readouterr().err.splitlines()
-    assert one.startswith("Error: problem one: one.csv: no such file")
-    assert two.startswith("Error: problem two: two.csv: line 2, column 'a': received 'z'")
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("Error: problem one: one.csv: no such file")
+    assert second.startswith("Error: problem two: two.csv: line 2, column 'a': received 'z'")
     assert not Path("results").exists()

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.cli.main import main
-from tests.reporting.made_stores import made_row, make_store
+from tests.reporting.artificial_stores import make_store, row_of_run
 
 
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
-    first = [made_row(problem) for problem in "pqr"] + [made_row("lonely")]
-    second = [made_row(problem, seconds=2.0) for problem in "pq"]
-    second.append(made_row("r", status="UPDATE_LIMIT", proved=False))
+    first = [row_of_run(problem) for problem in "pqr"] + [row_of_run("lonely")]
+    second = [row_of_run(problem, seconds=2.0) for problem in "pq"]
+    second.append(row_of_run("r", status="UPDATE_LIMIT", proved=False))
     a = make_store(tmp_path / "a", first)
     other = {"cpu": "another", "id": "22222222"}
     b = make_store(tmp_path / "b", second, config={"seeds": [0, 4]}, environment=other)
@@ -39,14 +39,14 @@ def test_tables(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Non
 def test_json(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*arguments, "--metric", "queries", "--json"]) == 0
     printed = capsys.readouterr()
-    found = json.loads(printed.out)
-    assert found["metric"] == "queries"
-    assert [(one["label"], one["ratio"]) for one in found["ratios"]] == [("EA", 1.0)]
-    assert not found["times_compare"]
+    data = json.loads(printed.out)
+    assert data["metric"] == "queries"
+    assert [(ratio["label"], ratio["ratio"]) for ratio in data["ratios"]] == [("EA", 1.0)]
+    assert not data["times_compare"]
     assert not printed.err
 
 
-def test_what_cannot_be_compared(
+def test_experiments_without_common_cells_are_refused(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*arguments, "--metric", "hours"]) == 2

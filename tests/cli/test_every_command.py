@@ -20,12 +20,12 @@ def commands() -> Iterator[tuple[str, click.Command]]:
         command = plab.get_command(context, name)
         assert command is not None
         if isinstance(command, click.Group):
-            yield from ((f"{name} {one}", sub) for one, sub in command.commands.items())
+            yield from ((f"{name} {child}", sub) for child, sub in command.commands.items())
         elif name != "help":
             yield name, command
 
 
-@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda one: str(one))
+@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda value: str(value))
 def test_every_command_has_quiet_verbose_and_json(name: str, command: click.Command) -> None:
     options = {option for param in command.params for option in param.opts}
     assert {"--json", "-q", "--quiet", "-v", "--verbose"} <= options, name
@@ -67,14 +67,14 @@ CALLS: dict[str, list[str]] = {
 
 def words(name: str, folder: Path, tmp_path: Path) -> list[str]:
     (tmp_path / "rows.csv").write_text(ROWS)
-    places = {
+    indices = {
         "folder": folder,
         "config": folder.parent / "small.yaml",
         "output": folder.parent,
         "exact": tmp_path / "exact",
         "rows": tmp_path / "rows.csv",
     }
-    return [word.format(**places) for word in CALLS[name]]
+    return [word.format(**indices) for word in CALLS[name]]
 
 
 def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
@@ -95,14 +95,14 @@ def test_json_is_all_that_is_printed_also_with_quiet(
 
 
 @pytest.mark.parametrize("name", list(CALLS))
-def test_quiet_prints_nothing_where_nothing_is_wrong(
+def test_quiet_prints_nothing_on_success(
     name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert printed([*words(name, folder, tmp_path), "-q"], capsys) == ("", "")
 
 
 @pytest.mark.parametrize("name", list(CALLS))
-def test_verbose_prints_what_is_printed_without_it(
+def test_verbose_prints_all_of_the_normal_output(
     name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert printed([*words(name, folder, tmp_path), "-v"], capsys)[0]
@@ -112,15 +112,15 @@ OUTPUT = {"run", "report", "status"}
 PATHS = {"run", "check", "status", "solve"}
 
 
-@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda one: str(one))
+@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda value: str(value))
 def test_an_option_has_one_meaning(name: str, command: click.Command) -> None:
-    shown = {param.opts[0]: param for param in command.params if isinstance(param, click.Option)}
-    assert ("--output" in shown) is (name in OUTPUT)
-    if "--output" in shown:
-        assert (shown["--output"].help or "").startswith("Folder of all results")
-    assert ("-s" in shown) is (name in PATHS)
-    if "-s" in shown:
-        assert shown["-s"].metavar == "PATH=VALUE"
+    options = {param.opts[0]: param for param in command.params if isinstance(param, click.Option)}
+    assert ("--output" in options) is (name in OUTPUT)
+    if "--output" in options:
+        assert (options["--output"].help or "").startswith("Folder of all results")
+    assert ("-s" in options) is (name in PATHS)
+    if "-s" in options:
+        assert options["-s"].metavar == "PATH=VALUE"
 
 
 @pytest.mark.parametrize("name", ["certify", "theory"])
@@ -128,21 +128,19 @@ def test_the_former_name_of_into_is_deprecated(
     name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     present = words(name, folder, tmp_path)
-    place = present.index("--into")
-    joined = [*present[:place], f"--output={present[place + 1]}"]
-    for former in ([*present[:place], "--output", *present[place + 1 :]], joined):
+    index = present.index("--into")
+    joined = [*present[:index], f"--output={present[index + 1]}"]
+    for former in ([*present[:index], "--output", *present[index + 1 :]], joined):
         assert main(present) == 0
         assert "deprecated" not in capsys.readouterr().err
         assert main(former) == 0
-        told = capsys.readouterr().err
-        assert told == "warning: --output is deprecated; use --into\n"
+        error_output = capsys.readouterr().err
+        assert error_output == "warning: --output is deprecated; use --into\n"
         assert printed([*former, "-q"], capsys) == ("", "")
     assert list((tmp_path / "exact").iterdir())
 
 
-def test_what_is_wrong_is_told_with_quiet(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_quiet_still_prints_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(tmp_path / "absent.yaml"), "-q"]) == 2
     assert "absent.yaml" in capsys.readouterr().err
     assert main(["check", "quickstart", str(tmp_path / "absent.yaml"), "--json"]) == 2
@@ -152,7 +150,7 @@ def test_what_is_wrong_is_told_with_quiet(
 
 
 @pytest.mark.parametrize("name", ["solve", "report", "status", "check", "verify", "compare"])
-def test_a_name_that_no_file_can_have_is_none(
+def test_an_impossible_file_name_is_reported_as_missing(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     long = "x" * 300
@@ -165,7 +163,7 @@ def test_a_run_prints_the_bounds_that_it_has_stored(
 ) -> None:
     """A rounded bound would not be proved."""
     config = [str(folder.parent / "small.yaml"), "--output", str(folder.parent)]
-    (found,) = json.loads(printed(["run", *config, "--json"], capsys)[0])
+    (results,) = json.loads(printed(["run", *config, "--json"], capsys)[0])
     with Reader.open(folder) as reader:
         stored = [row["margin_lower"] for row in reader.rows()]
-    assert [row["margin_lower"] for row in found["rows"]] == stored
+    assert [row["margin_lower"] for row in results["rows"]] == stored

@@ -23,7 +23,7 @@ SMALL = [
 
 
 def run(name: str, folder: Path, *overrides: str) -> list[dict[str, str]]:
-    assert run_config(name, folder, overrides, own=True) == 0
+    assert run_config(name, folder, overrides, in_own_folder=True) == 0
     with (folder / name / "runs.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -93,15 +93,15 @@ def test_the_ratio_that_is_attained_divides_feasible_from_infeasible(tmp_path: P
     rows = run("separation_as_feasibility", tmp_path)
     assert len(rows) == 5 * 4
     for row in rows:
-        asked = float(row["problem"].rpartition("-above-")[2])
+        requested = float(row["problem"].rpartition("-above-")[2])
         attained = float(row["measure.attained"])
         if row["problem"].endswith("-above-1.6"):
             # The rescaled perceptron cannot prove that there is no point.
             unproved = row["label"] == "rescaled-perceptron"
             assert row["status"] == ("UPDATE_LIMIT" if unproved else "INFEASIBLE")
-            assert attained < asked
+            assert attained < requested
         else:
             assert (row["status"], row["proved"]) == ("FEASIBLE", "true")
-            assert attained > asked
+            assert attained > requested
     table = pd.read_csv(tmp_path / "separation_as_feasibility" / "conic.csv")
     assert len(table) == 5 * 4

@@ -40,7 +40,7 @@ MORE: dict[str, list[str]] = {
 }
 
 
-def told(arguments: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> Any:
+def printed_data(arguments: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> Any:
     capsys.readouterr()
     assert main([*arguments, "--json"]) == code, capsys.readouterr().err
     return json.loads(capsys.readouterr().out)
@@ -63,13 +63,13 @@ def test_every_command_publishes_its_schema(capsys: pytest.CaptureFixture[str]) 
         assert schema["title"] == f"plab {name} --json"
 
 
-@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda one: str(one))
-def test_help_says_so(name: str, command: click.Command) -> None:
+@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda value: str(value))
+def test_help_states_that_json_is_available(name: str, command: click.Command) -> None:
     assert "--json-schema" in {option for param in command.params for option in param.opts}, name
 
 
 @pytest.mark.parametrize("name", [*CALLS, *MORE])
-def test_json_is_what_the_schema_says(
+def test_json_output_conforms_to_its_schema(
     name: str,
     folder: Path,
     tmp_path: Path,
@@ -82,13 +82,13 @@ def test_json_is_what_the_schema_says(
         Path(file).write_text(text)
     arguments = MORE[name] if name in MORE else words(name, folder, tmp_path)
     schema = schema_of(command_of(arguments))
-    value = told(arguments, capsys)
+    value = printed_data(arguments, capsys)
     assert value
     assert faults(value, schema, schema) == []
 
 
 def test_json_of_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    value = told(["check", str(tmp_path / "absent.yaml"), "margins"], capsys, code=2)
+    value = printed_data(["check", str(tmp_path / "absent.yaml"), "margins"], capsys, code=2)
     schema = schema_of("check")
     assert faults(value, schema, schema) == []
     assert value[0]["faults"]
@@ -102,7 +102,7 @@ def test_rows_of_every_kind(name: str) -> None:
     assert faults(json.loads(json.dumps(value)), schema, schema) == []
 
 
-def test_what_differs_from_the_schema_is_found(
+def test_deviations_from_a_schema_are_detected(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     schema = schema_of("status")
@@ -113,8 +113,8 @@ def test_what_differs_from_the_schema_is_found(
         ({"counts": {"lost": 1}}, "$[0].counts.lost: 'lost' of ['done', 'running', "),
         ({"cells": [{}]}, "$[0].cells[0]: no problem"),
     ):
-        (value,) = told(["status", str(folder)], capsys)
+        (value,) = printed_data(["status", str(folder)], capsys)
         assert faults([value | change], schema, schema)[0].startswith(fault)
-    (value,) = told(["status", str(folder)], capsys)
+    (value,) = printed_data(["status", str(folder)], capsys)
     del value["experiment"]
     assert faults([value], schema, schema) == ["$[0]: no experiment"]

@@ -42,7 +42,7 @@ def run(name: str, folder: Path, instances: str = "wine-0-rest", seeds: str = "[
     wine = WINE.format(instances)
     problems = f"problems=[{wine}]" if name == "ellipsoids_embedded" else f"problems.0={wine}"
     overrides = [problems, f"seeds={seeds}", *SMALL[name]]
-    assert run_config(name, folder, overrides, own=True) == 0
+    assert run_config(name, folder, overrides, in_own_folder=True) == 0
     return folder / name
 
 
@@ -59,8 +59,8 @@ def test_table_8_1_is_made_in_one_command(tmp_path: Path) -> None:
     assert list(table.index) == ["wine-0-rest", "wine-1-rest", "mean"]
     assert (table["soft k30"] > 90).all()
     assert (table["soft k30 lowest"] <= table["soft k30"]).all()
-    said = table["hard central-path proves"].dropna()
-    assert list(said) == ["t = 0", "t = 0"]
+    proofs = table["hard central-path proves"].dropna()
+    assert list(proofs) == ["t = 0", "t = 0"]
     differences = pd.read_csv(folder / "precision_differences.csv")
     pairs = {("soft k30", "SVM k30"), ("soft k200", "linear k200"), ("soft full", "SVM full")}
     assert pairs <= set(zip(differences["first"], differences["second"], strict=True))
@@ -94,7 +94,7 @@ def test_the_embedded_sets_need_no_download(tmp_path: Path) -> None:
     differences = pd.read_csv(folder / "precision_differences.csv")
     pairs = set(zip(differences["first"], differences["second"], strict=True))
     assert ("soft Gaussian k50", "SVM Gaussian k50") in pairs
-    assert not any(("Gaussian" in one) != ("Gaussian" in other) for one, other in pairs)
+    assert not any(("Gaussian" in first) != ("Gaussian" in second) for first, second in pairs)
     datasets = {
         instance.dataset.name
         for instance in instances_of(load_experiment("ellipsoids_embedded").config)
@@ -105,8 +105,8 @@ def test_the_embedded_sets_need_no_download(tmp_path: Path) -> None:
 def test_slacks_and_the_share_of_the_solver(tmp_path: Path) -> None:
     name = "soft_separation"
     words = ["-s", "problems.0.instances=[wine-1-rest]", "-s", "seeds=[0]"]
-    own = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
-    assert main(["run", name, "-q", "--output", str(tmp_path), *words, *own]) == 0
+    options = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
+    assert main(["run", name, "-q", "--output", str(tmp_path), *words, *options]) == 0
     learners = pd.read_csv(tmp_path / name / "learners.csv").set_index("label")
     precision = learners["average precision"]
     assert precision["slacks"] > 75

@@ -31,10 +31,12 @@ algorithms:
 
 
 def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    kept = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")
+    }
     return subprocess.run(
         [sys.executable, *arguments],
-        env=kept | {"PYTHONPATH": str(ROOT)} | variables,
+        env=environment | {"PYTHONPATH": str(ROOT)} | variables,
         capture_output=True,
         text=True,
         check=False,
@@ -52,34 +54,38 @@ assert not loaded, loaded
 assert commands == ["perceptron_lab.cli.echo", "perceptron_lab.cli.main"], commands
 sys.exit(status)
 """
-    done = python("-c", code)
-    assert done.returncode == 0, done.stderr
+    completed = python("-c", code)
+    assert completed.returncode == 0, completed.stderr
     for name, (_, summary) in COMMANDS.items():
-        assert f"  {name} " in done.stdout
-        assert summary in done.stdout
-    assert "Linear algebra uses one thread" in done.stdout
+        assert f"  {name} " in completed.stdout
+        assert summary in completed.stdout
+    assert "Linear algebra uses one thread" in completed.stdout
 
 
 def test_the_module_is_a_program_that_uses_one_thread_of_blas() -> None:
-    done = python("-m", "perceptron_lab.cli.main", "--version")
-    assert (done.returncode, done.stdout) == (0, f"plab {__version__}\n")
+    completed = python("-m", "perceptron_lab.cli.main", "--version")
+    assert (completed.returncode, completed.stdout) == (0, f"plab {__version__}\n")
     code = "import os, perceptron_lab.cli.main; print(os.environ['OPENBLAS_NUM_THREADS'])"
     assert python("-c", code).stdout == "1\n"
     assert python("-c", code, OPENBLAS_NUM_THREADS="3").stdout == "3\n"
 
 
 def test_commands_are_completed() -> None:
-    asked = {"_PLAB_COMPLETE": "bash_complete", "COMP_CWORD": "1"}
+    completion = {"_PLAB_COMPLETE": "bash_complete", "COMP_CWORD": "1"}
     code = "from perceptron_lab.cli.main import main; main()"
-    assert python("-c", code, COMP_WORDS="plab re", **asked).stdout == "plain,report\n"
-    completed = python("-c", code, COMP_WORDS="plab ", **asked).stdout.split()
+    assert python("-c", code, COMP_WORDS="plab re", **completion).stdout == "plain,report\n"
+    completed = python("-c", code, COMP_WORDS="plab ", **completion).stdout.split()
     assert {f"plain,{name}" for name in COMMANDS} <= set(completed)
 
 
 def test_configurations_are_completed() -> None:
-    asked = {"_PLAB_COMPLETE": "bash_complete", "COMP_CWORD": "2", "COMP_WORDS": "plab run qui"}
-    done = python("-c", "from perceptron_lab.cli.main import main; main()", **asked)
-    assert "plain,quickstart" in done.stdout.split()
+    completion = {
+        "_PLAB_COMPLETE": "bash_complete",
+        "COMP_CWORD": "2",
+        "COMP_WORDS": "plab run qui",
+    }
+    completed = python("-c", "from perceptron_lab.cli.main import main; main()", **completion)
+    assert "plain,quickstart" in completed.stdout.split()
 
 
 @pytest.mark.parametrize(
@@ -106,20 +112,22 @@ def test_names_are_completed(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    place = str(len(words.split()) - 1)
-    asked = {"_PLAB_COMPLETE": "bash_complete", "COMP_CWORD": place, "COMP_WORDS": words}
-    for name, value in asked.items():
+    index = str(len(words.split()) - 1)
+    completion = {"_PLAB_COMPLETE": "bash_complete", "COMP_CWORD": index, "COMP_WORDS": words}
+    for name, value in completion.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(SystemExit, match="0"):
         main([])
-    found = [line.removeprefix("plain,") for line in capsys.readouterr().out.split()]
-    assert expected <= set(found)
-    assert not absent & set(found)
-    assert len(found) == len(set(found))
+    completions = [line.removeprefix("plain,") for line in capsys.readouterr().out.split()]
+    assert expected <= set(completions)
+    assert not absent & set(completions)
+    assert len(completions) == len(set(completions))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_is_what_the_table_says(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_command_agrees_with_the_documented_table(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     target, _, attribute = COMMANDS[name][0].partition(":")
     command = getattr(importlib.import_module(target), attribute)
     assert command.name == name
@@ -215,9 +223,9 @@ def test_wrong_data_are_exit_code_2_before_the_first_cell(
     monkeypatch.chdir(tmp_path)
     if content is not None:
         Path("own.dat-s").write_text(content)
-    mine = CONFIG + "  - name: perceptron\n"
+    config = CONFIG + "  - name: perceptron\n"
     Path("small.yaml").write_text(
-        mine.replace("maxcut", "sdpa").replace("instances: [random-8-12]", "files: [own.dat-s]")
+        config.replace("maxcut", "sdpa").replace("instances: [random-8-12]", "files: [own.dat-s]")
     )
     assert main(["check", "small.yaml"]) == 2
     assert "own.dat-s" in capsys.readouterr().err
@@ -294,10 +302,10 @@ def test_a_warning_of_python_is_one_line_of_plab(
 def test_an_error_of_several_lines_is_marked_on_each(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def wrong(kind: str) -> list[str]:
+    def false_option(kind: str) -> list[str]:
         raise ConfigError("one\ntwo")
 
-    monkeypatch.setattr(registry, "names", wrong)
+    monkeypatch.setattr(registry, "names", false_option)
     assert main(["list", "oracles"]) == 2
     assert capsys.readouterr().err == "Error: one\nError: two\n"
 
@@ -329,7 +337,7 @@ def test_a_shipped_file_is_known_by_its_name_elsewhere(
     assert "ok, 6 cells" in capsys.readouterr().out
     for name in ("quickstart.yaml", "configs/quickstart", "other/quickstart.yaml"):
         assert main(["check", name]) == 2, name
-    own = tmp_path / "configs"
-    own.mkdir()
-    (own / "quickstart.yaml").write_text("experiment: 3\n")
+    folder = tmp_path / "configs"
+    folder.mkdir()
+    (folder / "quickstart.yaml").write_text("experiment: 3\n")
     assert main(["check", "configs/quickstart.yaml"]) == 2  # one's own file comes first

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def run(name: str, folder: Path, *overrides: str) -> Path:
-    assert run_config(name, folder, overrides, own=True) == 0
+    assert run_config(name, folder, overrides, in_own_folder=True) == 0
     return folder / name
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def run(name: str, folder: Path, *overrides: str) -> pd.DataFrame:
-    assert run_config(name, folder, overrides, own=True) == 0
+    assert run_config(name, folder, overrides, in_own_folder=True) == 0
     return pd.read_csv(folder / name / "runs.csv")
 
 
@@ -43,8 +43,8 @@ def test_the_worst_case_has_its_exact_number_of_mistakes(tmp_path: Path) -> None
     rows = run("worst_case", tmp_path, *small)
     k = rows["problem.steepness"]
     exact = 2 * k * k - 2 * k + 5
-    given = rows["label"] == "order of the notes"
-    assert (rows["measure.mistakes"][given] == exact[given]).all()
+    in_order = rows["label"] == "order of the notes"
+    assert (rows["measure.mistakes"][in_order] == exact[in_order]).all()
     assert (rows["measure.mistakes"] >= k).all()
     assert (rows["measure.separated"] == 1).all()
     assert verify(tmp_path / "worst_case").counts == {"PROVED": 6}

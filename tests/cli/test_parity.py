@@ -55,7 +55,7 @@ class Command:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Results]:
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Results]:
     """A folder with a configuration and its results by both ways, and those of the function."""
     folder = tmp_path_factory.mktemp("parity")
     with pytest.MonkeyPatch.context() as patch:
@@ -67,13 +67,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Results]:
 
 
 @pytest.fixture(scope="module")
-def ran(made: tuple[Path, Results]) -> Path:
-    return made[0]
+def ran(small_run: tuple[Path, Results]) -> Path:
+    return small_run[0]
 
 
 @pytest.fixture(scope="module")
-def results(made: tuple[Path, Results]) -> Results:
-    return made[1]
+def results(small_run: tuple[Path, Results]) -> Results:
+    return small_run[1]
 
 
 @pytest.fixture(autouse=True)
@@ -148,31 +148,31 @@ def both_list(command: Command) -> None:
 def both_show(command: Command) -> None:
     for name in ("rescaled-perceptron", "quickstart", "maxcut", "profile", "conic"):
         assert json.loads(command("show", name, "--json")) == lab.show(name)
-    assert {one["kind"] for one in lab.show("maxcut")} == {"dataset", "experiment"}
-    assert [one["kind"] for one in lab.show("profile")] == ["table", "figure"]
+    assert {entry["kind"] for entry in lab.show("maxcut")} == {"dataset", "experiment"}
+    assert [entry["kind"] for entry in lab.show("profile")] == ["table", "figure"]
     with pytest.raises(ConfigError, match="did you mean 'ellipsoid'"):
         lab.show("elipsoid")
 
 
 def both_status(command: Command) -> None:
     printed = json.loads(command("status", "command/small", "--json"))
-    found = plain(lab.status("command/small").as_json())
-    assert printed in (found, [found])
-    assert found["counts"]["done"] == len(rows_of("command"))
+    statuses = plain(lab.status("command/small").as_json())
+    assert printed in (statuses, [statuses])
+    assert statuses["counts"]["done"] == len(rows_of("command"))
 
 
 def both_verify(command: Command) -> None:
     printed = json.loads(command("verify", "command/small", "--json"))
-    found = lab.verify("command/small")
-    assert plain(found.as_json()) == printed
-    assert found.counts == {"PROVED": len(rows_of("command"))}
+    verification = lab.verify("command/small")
+    assert plain(verification.as_json()) == printed
+    assert verification.counts == {"PROVED": len(rows_of("command"))}
 
 
 def both_certify(command: Command) -> None:
     printed = json.loads(command("certify", "command/small", "--into", "one", "--json"))
-    found = lab.certify("command/small", "one")
-    assert plain(found.as_json()) == printed
-    assert found.counts == {"CERTIFIED": len(rows_of("command"))}
+    certification = lab.certify("command/small", "one")
+    assert plain(certification.as_json()) == printed
+    assert certification.counts == {"CERTIFIED": len(rows_of("command"))}
     files = {path.name: path.read_bytes() for path in Path("one").iterdir()}
     assert command("certify", "command/small", "--into", "other").startswith("CERTIFIED")
     assert {path.name: path.read_bytes() for path in Path("other").iterdir()} == files
@@ -180,8 +180,8 @@ def both_certify(command: Command) -> None:
 
 def both_theory(command: Command) -> None:
     command("theory", "parameter_sets", "--into", "one")
-    (made,) = written(["parameter_sets"], Path("other"))
-    assert {path.name for path in made.files} <= {path.name for path in Path("one").iterdir()}
+    (report,) = written(["parameter_sets"], Path("other"))
+    assert {path.name for path in report.files} <= {path.name for path in Path("one").iterdir()}
     csv = "parameter_sets.csv"
     assert Path("one", csv).read_bytes() == Path("other", csv).read_bytes()
 
@@ -204,14 +204,16 @@ def both_data(command: Command) -> None:
         patch.setenv("PLAB_OFFLINE", "1")
         assert lab.verify_data("small") == {"small": {"here": "missing"}}
         Path("mirror", "small", "here.dat-s").write_bytes(content)
-        (found,) = lab.fetch_data("small", ["here"]).items()
-        assert command("data", "fetch", "small") == f"{found[0]}: {found[1]}\n"
+        (pair,) = lab.fetch_data("small", ["here"]).items()
+        assert command("data", "fetch", "small") == f"{pair[0]}: {pair[1]}\n"
         states = lab.verify_data()
         lines = command("data", "verify").splitlines()
-        said = [
-            f"{name}/{one}: {state}" for name, each in states.items() for one, state in each.items()
+        expected = [
+            f"{name}/{file}: {state}"
+            for name, each in states.items()
+            for file, state in each.items()
         ]
-        assert set(said) <= set(lines)
+        assert set(expected) <= set(lines)
         assert states["small"] == {"here": "present"}
         with pytest.raises(ConfigError, match="small has no 'hera'"):
             lab.fetch_data("small", ["hera"])
@@ -266,7 +268,7 @@ def test_results_hold_tables_and_figures(results: Results) -> None:
 
 
 def test_results_in_a_notebook_are_escaped(results: Results) -> None:
-    shown = results._repr_html_()
-    assert "A &lt;small&gt; experiment" in shown
-    assert "<small>" not in shown
-    assert "random-8-12" in shown
+    html = results._repr_html_()
+    assert "A &lt;small&gt; experiment" in html
+    assert "<small>" not in html
+    assert "random-8-12" in html

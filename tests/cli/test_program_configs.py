@@ -31,9 +31,11 @@ def test_figure_6_1_runs_to_its_tables_and_is_proved_again(tmp_path: Path) -> No
     best = 100.0 * (rows["optimum_upper"] / rows["optimum_lower"].max() - 1.0)
     assert ends["above the optimum"].to_numpy() == pytest.approx(best.to_numpy())
     steps = pd.read_csv(folder / "levels.csv")
-    mine = steps[steps["label"] == "EA"]
-    assert mine["level"].to_numpy()[1:] == pytest.approx(mine["objective"].to_numpy()[:-1])
-    assert mine["updates"].sum() == rows.loc["EA", "updates"]
+    ellipsoid_rows = steps[steps["label"] == "EA"]
+    assert ellipsoid_rows["level"].to_numpy()[1:] == pytest.approx(
+        ellipsoid_rows["objective"].to_numpy()[:-1]
+    )
+    assert ellipsoid_rows["updates"].sum() == rows.loc["EA", "updates"]
     assert (folder / "figure_6_1.png").stat().st_size > 1000
 
 
@@ -86,7 +88,7 @@ def test_optima_of_maxcut_are_proved_and_figured(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_scaling_of_maxcut_tells_sizes_memory_and_cuts_and_is_proved_again(tmp_path: Path) -> None:
     graphs = ["random-60-150", "planar-60-174", "planar-60-250", "torus-8x9", "torus-7x7-unit"]
-    overrides = [f"problems.{place}.instances=[{name}]" for place, name in enumerate(graphs)]
+    overrides = [f"problems.{index}.instances=[{name}]" for index, name in enumerate(graphs)]
     overrides += ["problems.5.instances=[torus-5x5x5]", "experiment=small"]
     assert run_config("maxcut_scaling", tmp_path, overrides) == 0
     folder = tmp_path / "small"

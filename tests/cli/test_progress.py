@@ -19,9 +19,9 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """What is written to a terminal of 80 columns."""
     written = io.StringIO()
 
-    def console(**given: Any) -> VisibleConsole:
+    def console(**arguments: Any) -> VisibleConsole:
         return VisibleConsole(
-            **given | {"stderr": False},
+            **arguments | {"stderr": False},
             file=written,
             force_terminal=True,
             width=80,
@@ -32,7 +32,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return written
 
 
-def test_the_counts_are_there_however_much_the_cells_have_to_say(screen: io.StringIO) -> None:
+def test_counts_stay_visible_among_many_messages(screen: io.StringIO) -> None:
     cells = check("quickstart")
     with ProgressLines("quickstart", quiet=False, verbose=False) as lines:
         lines.planned(len(cells), 1, 1)
@@ -78,23 +78,23 @@ def test_the_time_left_is_estimated_from_cells_of_the_same_label(
         row |= {"status": "FEASIBLE", "queries": 1, "seconds": 600.0, "message": ""}
         lines.finished(1, len(cells), row)
         alike = labels.count(labels[0]) - 1
-        said = lines._bar.tasks[0].fields["left"]
+        estimate = lines._bar.tasks[0].fields["left"]
     assert len(set(labels)) > 1
-    assert said == f"more than {10 * alike} min left (estimate)"
+    assert estimate == f"more than {10 * alike} min left (estimate)"
 
 
-def test_what_need_not_be_run_is_said(screen: io.StringIO) -> None:
+def test_cells_that_need_no_run_are_reported(screen: io.StringIO) -> None:
     with ProgressLines("quickstart", quiet=False, verbose=False) as lines:
         lines.planned(3, 2, 1)
         lines.replacing([])
         lines.replacing(["it took 9 updates"])
         lines.idle("no [workers]")
-    said = screen.getvalue()
-    assert "2 of 3 rows are there already; 1 cell to run" in said
-    assert "1 stale row among these" in said
-    assert said.count("will be replaced") == 1
-    assert "no [workers]\n" in said
-    assert "1 row does not serve and will be replaced (the first: it took 9 updates)" in said
+    output = screen.getvalue()
+    assert "2 of 3 rows are there already; 1 cell to run" in output
+    assert "1 stale row among these" in output
+    assert output.count("will be replaced") == 1
+    assert "no [workers]\n" in output
+    assert "1 row does not serve and will be replaced (the first: it took 9 updates)" in output
 
 
 def test_the_line_of_a_cell_names_its_seed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,7 +36,7 @@ FRAME = pd.DataFrame(
 )
 
 
-def test_each_part_begins_with_what_tells_its_lines_apart(
+def test_each_part_repeats_the_identifying_columns(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = printed(FRAME, 52, monkeypatch, capsys)
@@ -47,7 +47,7 @@ def test_each_part_begins_with_what_tells_its_lines_apart(
     assert "nothing" not in [word for line in lines for word in line]
 
 
-def test_what_fits_is_one_part(
+def test_a_table_that_fits_is_one_part(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = printed(FRAME, 200, monkeypatch, capsys)

@@ -24,7 +24,7 @@ SMALL = (
 
 
 def test_every_side_is_decided_at_every_condition(tmp_path: Path) -> None:
-    words = [word for given in SMALL for word in ("-s", given)]
+    words = [word for setting in SMALL for word in ("-s", setting)]
     words += [
         "-s",
         "experiment=rescaling",
@@ -36,11 +36,11 @@ def test_every_side_is_decided_at_every_condition(tmp_path: Path) -> None:
     assert main(["run", "rescaling", "-q", "--output", str(tmp_path), *words]) == 0
     rows = pd.read_csv(tmp_path / "rescaling" / "runs.csv")
     assert len(rows) == 2 * 6 * 3
-    own = rows[rows["label"] != "von-neumann"]
-    assert own["proved"].all()
-    assert (own["status"][own["problem.side"] == "feasible"] == "FEASIBLE").all()
-    assert (own["status"][own["problem.side"] == "infeasible"] == "INFEASIBLE").all()
-    feasible = own[own["problem.side"] == "feasible"]
+    decided = rows[rows["label"] != "von-neumann"]
+    assert decided["proved"].all()
+    assert (decided["status"][decided["problem.side"] == "feasible"] == "FEASIBLE").all()
+    assert (decided["status"][decided["problem.side"] == "infeasible"] == "INFEASIBLE").all()
+    feasible = decided[decided["problem.side"] == "feasible"]
     assert (feasible["updates"] <= feasible["bound"]).all()
     assert set(verify(tmp_path / "rescaling").counts) <= {"PROVED", "NOTHING_CLAIMED"}
     table = pd.read_csv(tmp_path / "rescaling" / "rescaling.csv")

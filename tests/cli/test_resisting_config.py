@@ -17,7 +17,7 @@ SMALL = ("problems.0.grid.dimension=[2,5]", "problems.0.grid.margin=[0.3,0.05]")
 
 
 def test_no_algorithm_of_the_experiment_makes_fewer_mistakes(tmp_path: Path) -> None:
-    words = [word for given in SMALL for word in ("-s", given)]
+    words = [word for setting in SMALL for word in ("-s", setting)]
     words += ["-s", "experiment=resisting", "-s", "report.figures=[]"]
     assert main(["run", "resisting", "-q", "--output", str(tmp_path), *words]) == 0
     rows = pd.read_csv(tmp_path / "resisting" / "runs.csv")

@@ -55,7 +55,7 @@ class Failing(Perceptron):
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_registrations: None) -> None:
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user_registrations: None) -> None:
     monkeypatch.chdir(tmp_path)
     register("algorithm", "failing", Failing)
     Path("small.yaml").write_text(CONFIG)
@@ -147,12 +147,12 @@ def test_a_limit_is_no_failure() -> None:
     assert {row["status"] for row in rows("results/named")} == {"UPDATE_LIMIT"}
 
 
-def test_an_interrupt_says_what_is_saved(
+def test_an_interrupt_reports_the_saved_cells(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(lines: ProgressLines, done: int, total: int, row: dict[str, Any]) -> None:
-        finished(lines, done, total, row)
-        if done == 3:
+    def interrupted(lines: ProgressLines, completed: int, total: int, row: dict[str, Any]) -> None:
+        finished(lines, completed, total, row)
+        if completed == 3:
             signal.raise_signal(signal.SIGTERM)
 
     finished = ProgressLines.finished
@@ -186,8 +186,8 @@ def test_an_output_without_room_is_no_bug(
         during.setattr("sys.stdout", full)
         assert main(["list", "algorithms", "--json"]) == 2
         assert main(["run", "small.yaml"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("the output cannot be written (No space left") == 2
+    error_output = capsys.readouterr().err
+    assert error_output.count("the output cannot be written (No space left") == 2
     assert len(rows()) == 4
 
 
@@ -196,11 +196,11 @@ def test_jobs_give_the_same_rows() -> None:
     assert main(["run", "small.yaml", "-q", "--output", "one"]) == 0
     assert main(["run", "small.yaml", "-q", "--output", "two", "--jobs", "2"]) == 0
     clocks = ("seconds", "proof_seconds", "total_seconds")
-    one, two = (
+    first, second = (
         [{k: v for k, v in row.items() if k not in clocks} for row in rows(f"{folder}/small")]
         for folder in ("one", "two")
     )
-    assert one == two
+    assert first == second
 
 
 def test_configurations_of_one_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,20 +218,20 @@ def test_every_configuration_is_checked_before_the_first_runs() -> None:
 
 @pytest.mark.parametrize("targets", repeated([["results/small"], [], ["small.yaml"]], kept=1))
 def test_a_report_is_rebuilt_from_the_store(targets: list[str], output: Any) -> None:
-    asked = WRITTEN[2:] if targets else WRITTEN[2:] + FIGURES
+    names = WRITTEN[2:] if targets else WRITTEN[2:] + FIGURES
     Path("small.yaml").write_text(CONFIG if targets else DRAWN)
     assert main(["run", "small.yaml", "-q"]) == 0
-    made = {name: Path("results/small", name).read_bytes() for name in WRITTEN[2:]}
-    for name in asked:
+    contents = {name: Path("results/small", name).read_bytes() for name in WRITTEN[2:]}
+    for name in names:
         Path("results/small", name).unlink()
     assert main(["report", *targets]) == 0
     lines = output().splitlines()
     assert lines[0] == "A small experiment"
-    assert lines[-len(asked) :] == [f"results/small/{name}" for name in asked]
-    assert {name: Path("results/small", name).read_bytes() for name in made} == made
+    assert lines[-len(names) :] == [f"results/small/{name}" for name in names]
+    assert {name: Path("results/small", name).read_bytes() for name in contents} == contents
 
 
-def test_a_report_of_nothing(output: Any) -> None:
+def test_a_report_without_content_is_refused(output: Any) -> None:
     assert main(["report"]) == 2
     assert main(["run", "small.yaml", "-q", "-s", "report={}"]) == 0
     names = [f"results/small/summary.{kind}" for kind in ("csv", "tex", "html", "md")]
@@ -244,7 +244,7 @@ def test_a_report_of_nothing(output: Any) -> None:
 UNSUITABLE = "report: {tables: [table_6_1, learners], figures: [scaling, table_6_1]}"
 
 
-def test_what_cannot_be_made_is_named_and_the_rest_is_written(
+def test_failed_tables_are_named_and_the_rest_is_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["run", "small.yaml", "-q", "-s", UNSUITABLE.replace(": {", "={", 1)]) == 1
@@ -300,7 +300,7 @@ def test_list_names_everything(output: Any) -> None:
         assert all(item["name"] and item["summary"] for item in items)
 
 
-def test_list_says_where_each_algorithm_runs(output: Any) -> None:
+def test_list_states_the_systems_of_each_algorithm(output: Any) -> None:
     assert main(["list", "algorithms", "--json"]) == 0
     systems = {item["name"]: item["systems"] for item in json.loads(output())}
     assert set(systems) == set(registry.names("algorithm"))
@@ -337,8 +337,8 @@ def test_everything_registered_can_be_shown(kind: str, output: Any) -> None:
 def test_tables_and_figures_are_listed_with_summaries(kind: str, output: Any) -> None:
     assert main(["list", kind, "--json"]) == 0
     listed = json.loads(output())
-    assert [one["name"] for one in listed] == registry.names(kind.removesuffix("s"))
-    assert all(one["summary"].endswith(".") for one in listed)
+    assert [entry["name"] for entry in listed] == registry.names(kind.removesuffix("s"))
+    assert all(entry["summary"].endswith(".") for entry in listed)
 
 
 def test_a_table_is_explained_without_parameters(output: Any) -> None:
@@ -359,7 +359,7 @@ def test_a_configuration_named_like_a_table_is_printed_as_yaml(output: Any) -> N
 @pytest.mark.parametrize("kind", ["table", "figure"])
 def test_tables_and_figures_are_explained_in_plain_words(kind: str) -> None:
     for item in list_names(f"{kind}s"):
-        texts = [one["documentation"] for one in show(item["name"]) if one["kind"] == kind]
+        texts = [entry["documentation"] for entry in show(item["name"]) if entry["kind"] == kind]
         assert len(item["summary"]) > 20, item
         assert not item["summary"].startswith(("Return", "Draw")), item
         assert not re.search(r":[a-z]+:`", "".join(texts)), item["name"]
@@ -368,12 +368,12 @@ def test_tables_and_figures_are_explained_in_plain_words(kind: str) -> None:
 @pytest.mark.parametrize("name", registry.names("learner"))
 def test_every_parameter_of_a_learner_is_explained(name: str, output: Any) -> None:
     assert main(["show", name, "--json"]) == 0
-    (shown,) = (one for one in json.loads(output()) if one["kind"] == "learner")
-    _, _, section = shown["documentation"].partition("Parameters\n----------\n")
+    (learner,) = (entry for entry in json.loads(output()) if entry["kind"] == "learner")
+    _, _, section = learner["documentation"].partition("Parameters\n----------\n")
     entries = re.findall(r"^(\S.*)\n    ", section, re.MULTILINE)
     explained = [key for entry in entries for key in entry.split(", ")]
-    given = [one["parameter"] for one in shown["parameters"]]
-    assert sorted(explained) == sorted(given)
+    names = [entry["parameter"] for entry in learner["parameters"]]
+    assert sorted(explained) == sorted(names)
 
 
 def test_show_prints_a_configuration_as_it_is(output: Any) -> None:

@@ -29,9 +29,11 @@ SMALL = {
 
 def test_every_registered_file_of_sdplib_is_in_its_configuration() -> None:
     instances = load_experiment(gallery()["sdplib"]).instances
-    names = [one.name for one in instances if one.dataset.record.question == "feasibility"]
+    names = [
+        instance.name for instance in instances if instance.dataset.record.question == "feasibility"
+    ]
     assert sorted(names) == sorted(collection("sdplib").files)
-    assert all(one.optional for one in instances)
+    assert all(instance.optional for instance in instances)
 
 
 @pytest.mark.slow
@@ -42,7 +44,7 @@ def test_it_runs_without_any_file_of_sdplib(
     for variable in ("PLAB_DATA_MIRROR", "PLAB_DATA_DIR"):
         monkeypatch.setenv(variable, str(tmp_path))
     monkeypatch.setenv("PLAB_OFFLINE", "1")
-    assert run_config(name, tmp_path / "results", SMALL[name], own=True) == 0
+    assert run_config(name, tmp_path / "results", SMALL[name], in_own_folder=True) == 0
     folder = tmp_path / "results" / name
     with (folder / "runs.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

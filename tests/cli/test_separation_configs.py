@@ -24,7 +24,7 @@ SMALL = [
 
 
 @pytest.mark.long
-def test_ours_are_proved_and_others_are_wrong_or_silent(tmp_path: Path) -> None:
+def test_our_answers_are_verified_and_others_are_wrong_or_missing(tmp_path: Path) -> None:
     assert run_config("separation_verdicts", tmp_path, SMALL) == 0
     folder = tmp_path / "separation_verdicts"
     table = pd.read_csv(folder / "separation_verdicts.csv").set_index("problem")

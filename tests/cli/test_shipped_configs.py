@@ -94,7 +94,7 @@ DRAWN_FIRST = "margin_effect"
 
 def run_small(name: str, folder: Path, *more: str) -> Path:
     """Run a small version and return the folder of its results."""
-    assert run_config(name, folder, (*SIZES[name], *more), own=True) == 0
+    assert run_config(name, folder, (*SIZES[name], *more), in_own_folder=True) == 0
     return folder / name
 
 
@@ -121,24 +121,24 @@ def statuses(rows: list[dict[str, str]]) -> set[str]:
 
 
 def test_every_shipped_configuration_is_run_somewhere() -> None:
-    others = {"maxcut", "maxcut_oracles", "quickstart"} | {"affine_invariance", "separation_2d"}
-    others |= {"separation_as_feasibility"}
-    others |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
-    others |= {"soft_separation"}
-    others |= {"online", "worst_case", "resisting", "rescaling"}
-    others |= {"margin_dependence", "postprocessing", "augmentation"}  # in files of their own
-    others |= {"lp_feasibility", "linear_programs", "separation_verdicts"}
-    others |= {"maxcut_density", "maxcut_cuts"}  # tests/cli/test_maxcut_configs.py
-    others |= {"sdp_rescaling", "conic_rescaling"}  # there, too
-    others |= {
+    elsewhere = {"maxcut", "maxcut_oracles", "quickstart"} | {"affine_invariance", "separation_2d"}
+    elsewhere |= {"separation_as_feasibility"}
+    elsewhere |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
+    elsewhere |= {"soft_separation"}
+    elsewhere |= {"online", "worst_case", "resisting", "rescaling"}
+    elsewhere |= {"margin_dependence", "postprocessing", "augmentation"}  # in files of their own
+    elsewhere |= {"lp_feasibility", "linear_programs", "separation_verdicts"}
+    elsewhere |= {"maxcut_density", "maxcut_cuts"}  # tests/cli/test_maxcut_configs.py
+    elsewhere |= {"sdp_rescaling", "conic_rescaling"}  # there, too
+    elsewhere |= {
         "figure_6_1",
         "sdplib_optimum",
         "maxcut_optimum",
         "maxcut_scaling",
     }  # tests/cli/test_program_configs.py
-    others |= {"sdplib", "maxcut_large", "sdp_accuracy"}  # tests/cli/test_sdplib_configs.py
-    own = {name for name in gallery() if not name.startswith("benchmarks/")}
-    assert set(SIZES) == set(REPORTS) == own - others
+    elsewhere |= {"sdplib", "maxcut_large", "sdp_accuracy"}  # tests/cli/test_sdplib_configs.py
+    shipped = {name for name in gallery() if not name.startswith("benchmarks/")}
+    assert set(SIZES) == set(REPORTS) == shipped - elsewhere
 
 
 @pytest.mark.parametrize("name", repeated(sorted(SIZES, key=DRAWN_FIRST.__ne__), kept=1))
@@ -203,7 +203,7 @@ def test_no_algorithm_exceeds_its_bound(tmp_path: Path) -> None:
     assert table.loc[table["bound"].isna(), "reason"].notna().all()
 
 
-def test_the_others_hold_to_their_theorems_as_well(tmp_path: Path) -> None:
+def test_the_other_algorithms_stay_within_their_bounds(tmp_path: Path) -> None:
     """Each label's own theorem gives a number on each problem, and no run exceeds it."""
     rows, table = run("bounds", tmp_path)
     assert {row["proved"] for row in rows} == {"true"}

@@ -127,7 +127,7 @@ def test_a_byte_order_mark_and_blank_lines_do_no_harm() -> None:
     assert operator.data.tolist() == [[1.0, 0.5], [0.25, 1.0]]
 
 
-def test_what_the_algorithm_chose_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_algorithm_that_auto_selected_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     write_text("a.csv", ROWS)
     words = ["solve", "a.csv", "--algorithm", "auto"]
     assert main(words) == 0
@@ -173,9 +173,9 @@ def test_json_has_the_columns_of_a_table_of_runs(capsys: pytest.CaptureFixture[s
     arguments = ["solve", "a.csv", "--json", "--seed", "7", *PERCEPTRON]
     assert main([*arguments, "--oracle", "cyclic"]) == 0
     row = json.loads(capsys.readouterr().out)
-    known = [name for name in COLUMNS if name not in ("cell", "environment", "core")]
+    columns = [name for name in COLUMNS if name not in ("cell", "environment", "core")]
     beside = ["point", "weights", "labels", "features", "reading", "lines", "certificate"]
-    assert list(row) == [*known, "algorithm.initial", "algorithm.normalized", *beside]
+    assert list(row) == [*columns, "algorithm.initial", "algorithm.normalized", *beside]
     assert (np.array(ROWS) @ row["point"] > 0).all()
     assert (row["labels"], row["features"], row["lines"]) == (None, None, [1, 2, 3])
     assert row["parameters"] == {"initial": "zero", "normalized": True}
@@ -199,7 +199,7 @@ class Overflowing(Perceptron):
 
 
 def test_a_failed_run_is_exit_code_1(
-    own_registrations: None, capsys: pytest.CaptureFixture[str]
+    user_registrations: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     register("algorithm", "overflowing", Overflowing)
     write_text("a.csv", ROWS)
@@ -405,14 +405,14 @@ def test_damaged_bytes_are_read_or_refused(kind: str, data: st.DataObject, tmp_p
         write_svmlight(str(path))
     else:
         write_rows(str(path), ROWS)
-    whole = path.read_bytes()
-    start = data.draw(st.integers(0, len(whole)))
-    stop = data.draw(st.integers(start, min(len(whole), start + 4)))
-    path.write_bytes(whole[:start] + data.draw(st.binary(max_size=4)) + whole[stop:])
+    full = path.read_bytes()
+    start = data.draw(st.integers(0, len(full)))
+    stop = data.draw(st.integers(start, min(len(full), start + 4)))
+    path.write_bytes(full[:start] + data.draw(st.binary(max_size=4)) + full[stop:])
     try:
         system = read_system(path)
     except DataError as error:
-        said = str(error)
+        message = str(error)
     else:
-        said = str(path) if np.isfinite(system.scores(np.ones(system.dimension))).all() else ""
-    assert said.startswith(str(path))
+        message = str(path) if np.isfinite(system.scores(np.ones(system.dimension))).all() else ""
+    assert message.startswith(str(path))

@@ -44,8 +44,8 @@ Plab = Callable[..., Said]
 def plab(capsys: pytest.CaptureFixture[str]) -> Plab:
     def run(*words: str | Path) -> Said:
         code = main([str(word) for word in words])
-        told = capsys.readouterr()
-        return Said(code, told.out + told.err)
+        captured = capsys.readouterr()
+        return Said(code, captured.out + captured.err)
 
     return run
 
@@ -59,22 +59,25 @@ def file(folder: Path, limit: str) -> Path:
 def test_a_contradiction_is_told_by_the_names_of_rows_and_bounds(
     tmp_path: Path, plab: Plab
 ) -> None:
-    said = plab("solve", file(tmp_path, "4"))
-    assert said.exit_code == 0
-    assert "there is no point that satisfies all conditions (proved)" in said.output
-    assert "2 rows and 1 bound contradict each other, none of which can be left out" in said.output
-    assert "ENERGY, MIX, BREAD <= 4" in said.output
+    completed = plab("solve", file(tmp_path, "4"))
+    assert completed.exit_code == 0
+    assert "there is no point that satisfies all conditions (proved)" in completed.output
+    assert (
+        "2 rows and 1 bound contradict each other, none of which can be left out"
+        in completed.output
+    )
+    assert "ENERGY, MIX, BREAD <= 4" in completed.output
 
 
 def test_a_point_is_told_by_the_names_of_columns(tmp_path: Path, plab: Plab) -> None:
     path = file(tmp_path, "10")
     path.write_text(path.read_text().replace("ENERGY       20", "ENERGY       9"))
-    found = json.loads(plab("solve", path, "--json").output)
-    assert (found["status"], found["proved"], found["goal_reached"]) == ("FEASIBLE", True, True)
-    assert found["features"] == ["BREAD", "MILK", "SALT"]
-    assert (found["constraints"], found["dimension"]) == (7, 3)
-    assert found["certificate"]["notes"][0].startswith("the objective is left out")
-    assert found["margin_lower"] is None
+    data = json.loads(plab("solve", path, "--json").output)
+    assert (data["status"], data["proved"], data["goal_reached"]) == ("FEASIBLE", True, True)
+    assert data["features"] == ["BREAD", "MILK", "SALT"]
+    assert (data["constraints"], data["dimension"]) == (7, 3)
+    assert data["certificate"]["notes"][0].startswith("the objective is left out")
+    assert data["margin_lower"] is None
     text = plab("solve", path).output
     assert "point: BREAD " in text
     assert "margin" not in text
@@ -178,11 +181,11 @@ def test_a_program_without_columns_is_decided_and_verified(tmp_path: Path, plab:
 
 def test_options_that_mean_nothing_here_are_refused(tmp_path: Path, plab: Plab) -> None:
     path = file(tmp_path, "4")
-    for words, said in [
+    for words, message in [
         (["--labels", "last"], "labels are a column of"),
         (["--algorithm", "perceptron"], "seeks strict solutions"),
         (["--goal", "margin_ratio=0.5"], "a closed set, which has no margin"),
     ]:
         refused = plab("solve", path, *words)
         assert refused.exit_code == 2
-        assert said in " ".join(refused.output.split())
+        assert message in " ".join(refused.output.split())

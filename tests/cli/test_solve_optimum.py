@@ -36,7 +36,7 @@ def test_the_sentence_and_the_keys_tell_the_interval(capsys: pytest.CaptureFixtu
     assert "margin" not in printed
 
 
-def test_graphs_of_the_g_set_have_a_cut_beside_the_interval(
+def test_graphs_of_the_g_set_have_a_cut_and_an_interval(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A cycle of 5 vertices: the optimum is (25 + 5 sqrt 5) / 8, the largest cut 4."""
@@ -49,7 +49,7 @@ def test_graphs_of_the_g_set_have_a_cut_beside_the_interval(
     assert "cut has" not in capsys.readouterr().out
 
 
-def test_a_missed_goal_is_said_and_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missed_goal_is_reported_and_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--algorithm", "low-rank", "-s", "rank=2", "--budget-updates", "3"]
     assert main(["solve", "graph.dat-s", "--optimum", *few]) == 0
     printed = capsys.readouterr().out
@@ -57,7 +57,7 @@ def test_a_missed_goal_is_said_and_no_failure(capsys: pytest.CaptureFixture[str]
     assert "the budget of 3 sweeps is spent" in printed
 
 
-def test_a_saved_interval_is_proved_again_and_a_changed_one_refused(
+def test_a_saved_interval_is_verified_again_and_a_changed_one_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["solve", "graph.dat-s", "--optimum", "--save", "found.npz"]) == 0
@@ -78,7 +78,7 @@ def test_a_saved_interval_is_proved_again_and_a_changed_one_refused(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--goal", "budget"], "use width=NUMBER"),
         (["--verdict"], "--optimum does not apply to --verdict"),
@@ -90,10 +90,10 @@ def test_a_saved_interval_is_proved_again_and_a_changed_one_refused(
     ],
 )
 def test_options_of_other_questions_are_refused(
-    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["solve", "graph.dat-s", "--optimum", *options]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_files_without_an_objective_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

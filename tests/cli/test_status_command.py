@@ -49,7 +49,7 @@ def run_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def done(run_once: Path) -> None:
+def finished_cells(run_once: Path) -> None:
     shutil.copytree(run_once / "results", "results")
 
 
@@ -62,9 +62,9 @@ def test_before_the_first_run_everything_is_missing(printed: Any) -> None:
     ]
 
 
-@pytest.mark.usefixtures("done")
+@pytest.mark.usefixtures("finished_cells")
 @pytest.mark.parametrize("target", [["small.yaml"], ["results/small"], []])
-def test_what_is_done_needs_no_line_of_its_own(printed: Any, target: list[str]) -> None:
+def test_finished_cells_are_only_counted(printed: Any, target: list[str]) -> None:
     assert main(["status", *target]) == 0
     assert printed() == ["results/small: 2 done of 2 cells"]
     assert main(["status", "-v", *target]) == 0
@@ -74,8 +74,8 @@ def test_what_is_done_needs_no_line_of_its_own(printed: Any, target: list[str]) 
     ]
 
 
-@pytest.mark.usefixtures("done")
-def test_what_the_next_run_would_do_is_said_with_the_reason(printed: Any) -> None:
+@pytest.mark.usefixtures("finished_cells")
+def test_status_states_what_the_next_run_would_do_and_why(printed: Any) -> None:
     assert main(["status", "small.yaml", "-s", "goal=budget"]) == 0
     lines = printed()
     assert re.fullmatch(r"results/small--[0-9a-f]{8}: 2 missing of 2 cells", lines[0])
@@ -97,21 +97,21 @@ def test_cells_that_share_state_and_reason_are_one_line(printed: Any) -> None:
     assert lines[-1] == "  missing  torus-3x4  P  seed 1  its data were not loaded yet"
 
 
-@pytest.mark.usefixtures("done")
+@pytest.mark.usefixtures("finished_cells")
 def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
     with Reader.open(Path("results/small")) as reader:
         cells = [planned.cell for planned in reader.plan()]
     path_of(Path("results/small"), cells[1]).unlink()
     assert main(["status", "--json", "results/small"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)
-    assert [cell["cell"] for cell in found["cells"]] == cells
-    assert [cell["state"] for cell in found["cells"]] == ["done", "missing"]
-    assert [cell["due"] for cell in found["cells"]] == [False, True]
-    assert (found["experiment"], found["running"], found["process"]) == ("small", False, None)
-    assert found["counts"] == {"done": 1, "running": 0, "failed": 0, "stale": 0, "missing": 1}
+    (answer,) = json.loads(capsys.readouterr().out)
+    assert [cell["cell"] for cell in answer["cells"]] == cells
+    assert [cell["state"] for cell in answer["cells"]] == ["done", "missing"]
+    assert [cell["due"] for cell in answer["cells"]] == [False, True]
+    assert (answer["experiment"], answer["running"], answer["process"]) == ("small", False, None)
+    assert answer["counts"] == {"done": 1, "running": 0, "failed": 0, "stale": 0, "missing": 1}
 
 
-@pytest.mark.usefixtures("done")
+@pytest.mark.usefixtures("finished_cells")
 def test_a_run_that_is_alive_is_named(printed: Any) -> None:
     hold = (
         "import sys; from pathlib import Path; "
@@ -124,38 +124,38 @@ def test_a_run_that_is_alive_is_named(printed: Any) -> None:
         process.stdout.readline()
         assert main(["status"]) == 0
         process.kill()
-    said = f"results/small: 2 done of 2 cells (process {process.pid} writes there now)"
-    assert printed() == [said]
+    message = f"results/small: 2 done of 2 cells (process {process.pid} writes there now)"
+    assert printed() == [message]
 
 
-@pytest.mark.usefixtures("done")
+@pytest.mark.usefixtures("finished_cells")
 @pytest.mark.parametrize("command", ["status", "report", "verify", "compare"])
-def test_results_that_are_not_there_are_answered_by_those_that_are(
+def test_a_missing_folder_is_reported_with_the_existing_ones(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     twice = ["results/small"] if command == "compare" else []
     assert main([command, "results/smal", *twice]) == 2
-    said = capsys.readouterr().err
-    assert "results/smal: no" in said
+    error_output = capsys.readouterr().err
+    assert "results/smal: no" in error_output
     if command != "compare":
-        assert "(did you mean 'small'?); results in results: small" in said
+        assert "(did you mean 'small'?); results in results: small" in error_output
     if command == "report":  # it makes those of all folders
         return
     assert main([command, "results", *twice]) == 2
     assert "no results there, but in its folders; name one: small" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("done")
+@pytest.mark.usefixtures("finished_cells")
 @pytest.mark.parametrize("command", ["status", "report"])
 def test_a_name_of_results_that_is_no_configuration_leads_to_the_folder(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([command, "small"]) == 2
-    said = "small: no configuration; its results are in results/small: name that"
-    assert said in capsys.readouterr().err
+    expected = "small: no configuration; its results are in results/small: name that"
+    assert expected in capsys.readouterr().err
 
 
-def test_without_results_there_is_nothing_to_tell(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_results_status_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status"]) == 2
     assert "results: no results there; `plab run CONFIG` makes them" in capsys.readouterr().err
     Path("results").mkdir()

@@ -56,8 +56,8 @@ def test_one_certificate_that_does_not_hold(
     assert main(["verify", str(path), "--quiet"]) == 1
     assert capsys.readouterr().out.startswith(f"DAMAGED  {path}: not a certificate that can be")
     assert main(["verify", str(path), "--json"]) == 1
-    (found,) = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "DAMAGED"
+    (cell,) = json.loads(capsys.readouterr().out)
+    assert cell["verdict"] == "DAMAGED"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_target_that_is_not_there_is_exit_code_2(
     assert message in capsys.readouterr().err
 
 
-def test_files_that_are_no_certificates_are_told_from_damaged_ones(
+def test_files_that_are_no_certificates_differ_from_damaged_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -89,6 +89,6 @@ def test_files_that_are_no_certificates_are_told_from_damaged_ones(
     solve("rows.csv").save("result.npz")  # it does not say of which data it is
     for name, reason in (("rows.csv", "it is no .npz file"), ("result.npz", "no data recorded")):
         assert main(["verify", name]) == 1
-        said = capsys.readouterr().out
-        assert reason in said
-        assert "pickle" not in said
+        output = capsys.readouterr().out
+        assert reason in output
+        assert "pickle" not in output

@@ -62,9 +62,9 @@ def printed(folder: Path) -> list[tuple[int, str]]:
     """What the commands print, one after the other in one process, and their exit codes."""
     command = [sys.executable, "-c", _HIDING]
     words = json.dumps([words for words, *_ in _COMMANDS])
-    done = subprocess.run(command, cwd=folder, input=words, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    completed = subprocess.run(command, cwd=folder, input=words, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    return [json.loads(line) for line in completed.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -72,30 +72,30 @@ def printed(folder: Path) -> list[tuple[int, str]]:
 )
 def test_answers(printed: list[tuple[int, str]], number: int) -> None:
     _, code, text = _COMMANDS[number]
-    ended, said = printed[number]
-    assert ended == code, said
-    assert text in said
-    assert "bug" not in said
+    ended, output = printed[number]
+    assert ended == code, output
+    assert text in output
+    assert "bug" not in output
 
 
-@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda one: str(one))
-def test_help_says_which_commands_need_posix(
+@pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda value: str(value))
+def test_help_states_which_commands_need_posix(
     printed: list[tuple[int, str]], name: str, command: click.Command
 ) -> None:
-    said = [
+    sentences = [
         text
         for (words, *_), (_, text) in zip(_COMMANDS, printed, strict=True)
         if name in (words[0], " ".join(words[:2]))
     ]
-    assert said
-    refused = any("on Windows: in WSL" in text for text in said)
+    assert sentences
+    refused = any("on Windows: in WSL" in text for text in sentences)
     assert ("this needs Linux or macOS" in " ".join((command.help or "").split())) is refused
     assert refused is (name == "run")
 
 
 def test_help_of_all_names_them() -> None:
-    told = " ".join((plab.help or "").split())
-    assert "`plab run` needs Linux or macOS (on Windows: WSL); the other commands" in told
+    help_text = " ".join((plab.help or "").split())
+    assert "`plab run` needs Linux or macOS (on Windows: WSL); the other commands" in help_text
 
 
 @pytest.mark.usefixtures("printed")

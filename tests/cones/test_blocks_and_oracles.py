@@ -25,12 +25,12 @@ def test_weights_and_scores_multiply_to_the_trace(order: int, seed: int) -> None
     rng = RNG(seed)
     for cone in (complete(order), arrow(order)):
         scores, direction = rng.standard_normal(cone.size), rng.standard_normal(order)
-        whole = cone.matrix(scores)
-        np.testing.assert_array_equal(whole, whole.T)
-        np.testing.assert_array_equal(whole[cone.rows, cone.columns], scores)
-        assert np.count_nonzero(whole) <= 2 * cone.size - order
+        full = cone.matrix(scores)
+        np.testing.assert_array_equal(full, full.T)
+        np.testing.assert_array_equal(full[cone.rows, cone.columns], scores)
+        assert np.count_nonzero(full) <= 2 * cone.size - order
         atom = cone.outer(direction)
-        assert atom @ scores == pytest.approx(direction @ whole @ direction, abs=1e-12)
+        assert atom @ scores == pytest.approx(direction @ full @ direction, abs=1e-12)
         assert atom @ cone.identity == pytest.approx(direction @ direction, abs=1e-12)
 
 
@@ -52,24 +52,24 @@ def test_queries_do_not_disturb_each_other(oracle: object) -> None:
         for _ in range(20):
             scores = rng.standard_normal(cone.size) + 2 * cone.identity
             fresh = blank.started({"semidefinite": oracle}, RNG(0))
-            ours, theirs = cone.separate(scores), fresh.separate(scores)
-            assert (ours is None) == (theirs is None)
-            if ours is not None and theirs is not None:
-                np.testing.assert_array_equal(ours.values, theirs.values)
+            ours, expected = cone.separate(scores), fresh.separate(scores)
+            assert (ours is None) == (expected is None)
+            if ours is not None and expected is not None:
+                np.testing.assert_array_equal(ours.values, expected.values)
 
 
-def test_a_pattern_and_the_whole_matrix_get_the_same_cuts() -> None:
-    pattern, whole = arrow(5), complete(5)
+def test_a_sparse_pattern_and_the_dense_matrix_have_the_same_cuts() -> None:
+    pattern, full = arrow(5), complete(5)
     rng = RNG(2)
     for _ in range(60):
         scores = rng.standard_normal(pattern.size) + 1.5 * pattern.identity
         dense = pattern.matrix(scores)
-        ours, theirs = pattern.separate(scores), whole.separate(dense[np.triu_indices(5)])
-        assert (ours is None) == (theirs is None)
-        if ours is not None and theirs is not None:
-            lifted = whole.matrix(theirs.values / whole.multiplicity)
-            kept = lifted[pattern.rows, pattern.columns] * pattern.multiplicity
-            np.testing.assert_allclose(ours.values, kept, atol=1e-15)
+        ours, expected = pattern.separate(scores), full.separate(dense[np.triu_indices(5)])
+        assert (ours is None) == (expected is None)
+        if ours is not None and expected is not None:
+            lifted = full.matrix(expected.values / full.multiplicity)
+            entries = lifted[pattern.rows, pattern.columns] * pattern.multiplicity
+            np.testing.assert_allclose(ours.values, entries, atol=1e-15)
 
 
 def test_slack_is_absolute() -> None:
@@ -100,31 +100,31 @@ def test_completeness() -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 5, 8])
-def test_a_completed_pattern_has_the_same_matrix_in_other_places(order: int) -> None:
+def test_a_completed_pattern_has_the_same_matrix_in_other_entries(order: int) -> None:
     rng = RNG(order)
     for _ in range(20):
-        kept = np.triu(rng.random((order, order)) < 0.5) | np.eye(order, dtype=bool)
-        rows, columns = np.nonzero(kept)
+        mask = np.triu(rng.random((order, order)) < 0.5) | np.eye(order, dtype=bool)
+        rows, columns = np.nonzero(mask)
         shuffled = rng.permutation(len(rows))
         pattern = Semidefinite(order, rows[shuffled], columns[shuffled])
-        whole, places = pattern.completed()
-        assert whole.complete
-        assert len(np.unique(places)) == pattern.size
-        np.testing.assert_array_equal(whole.rows[places], pattern.rows)
-        np.testing.assert_array_equal(whole.columns[places], pattern.columns)
+        full, indices = pattern.completed()
+        assert full.complete
+        assert len(np.unique(indices)) == pattern.size
+        np.testing.assert_array_equal(full.rows[indices], pattern.rows)
+        np.testing.assert_array_equal(full.columns[indices], pattern.columns)
         scores = rng.standard_normal(pattern.size) + 1.5 * pattern.identity
-        filled = np.zeros(whole.size)
-        filled[places] = scores
-        np.testing.assert_array_equal(whole.matrix(filled), pattern.matrix(scores))
-        ours, theirs = pattern.separate(scores), whole.separate(filled)
-        assert (ours is None) == (theirs is None)
-        if ours is not None and theirs is not None:
-            np.testing.assert_allclose(theirs.values[places], ours.values, atol=1e-15)
+        filled = np.zeros(full.size)
+        filled[indices] = scores
+        np.testing.assert_array_equal(full.matrix(filled), pattern.matrix(scores))
+        ours, expected = pattern.separate(scores), full.separate(filled)
+        assert (ours is None) == (expected is None)
+        if ours is not None and expected is not None:
+            np.testing.assert_allclose(expected.values[indices], ours.values, atol=1e-15)
 
 
 def test_a_completed_pattern_keeps_the_oracle_of_the_pattern() -> None:
-    chosen = arrow(4).started({"semidefinite": Cholesky()}, RNG(0))
-    assert chosen.completed()[0].oracles == {"semidefinite": Cholesky()}
+    selected = arrow(4).started({"semidefinite": Cholesky()}, RNG(0))
+    assert selected.completed()[0].oracles == {"semidefinite": Cholesky()}
     assert arrow(4).completed()[0].oracles == {"semidefinite": PivotedCholesky()}
 
 
@@ -133,9 +133,9 @@ def test_a_matrix_that_is_not_finite_is_refused(bad: float) -> None:
     """LAPACK may find the eigenvalue 0, or never end."""
     cone = complete(2)
     for ask in (cone.separate, cone.deepest, cone.eigenvalues, cone.spectrum):
-        for place in range(3):
+        for index in range(3):
             scores = np.ones(3)
-            scores[place] = bad
+            scores[index] = bad
             with pytest.raises(NumericalError, match="not finite"):
                 ask(scores)
 
@@ -168,19 +168,19 @@ def test_a_product_of_one_is_its_part() -> None:
     part, product = complete(3), Product([complete(3)])
     scores = RNG(5).standard_normal(part.size)
     np.testing.assert_array_equal(part.eigenvalues(scores), product.eigenvalues(scores))
-    ours, theirs = product.separate(scores), part.separate(scores)
+    ours, expected = product.separate(scores), part.separate(scores)
     assert ours is not None
-    assert theirs is not None
-    assert ours.span == theirs.span
-    np.testing.assert_array_equal(ours.values, theirs.values)
+    assert expected is not None
+    assert ours.span == expected.span
+    np.testing.assert_array_equal(ours.values, expected.values)
 
 
 def test_started_takes_the_given_oracles_and_else_the_defaults() -> None:
     product = Product([Orthant(2), complete(2)])
-    chosen = product.started({"orthant": FirstViolated(), "semidefinite": Cholesky()}, RNG(0))
-    assert chosen.oracles == {"orthant": FirstViolated(), "semidefinite": Cholesky()}
+    selected = product.started({"orthant": FirstViolated(), "semidefinite": Cholesky()}, RNG(0))
+    assert selected.oracles == {"orthant": FirstViolated(), "semidefinite": Cholesky()}
     defaults = {"orthant": MostViolated(), "semidefinite": PivotedCholesky()}
-    assert chosen.started({}, RNG(0)).oracles == defaults
+    assert selected.started({}, RNG(0)).oracles == defaults
     assert product.oracles == defaults
     assert product.started({"orthant": Cyclic()}, RNG(0)).oracles["semidefinite"] == (
         PivotedCholesky()

@@ -28,18 +28,18 @@ def drawn(cone: Cone, seed: int = 0) -> tuple[JordanAlgebra, FloatArray, FloatAr
 def product(cone: Cone, left: FloatArray, right: FloatArray) -> FloatArray:
     """The Jordan product of two elements, from its definition, block by block."""
     roots = np.sqrt(multiplicity(cone))
-    found = np.empty(cone.size)
+    element = np.empty(cone.size)
     for part, at in cone.blocks:
         x, y = left[at] / roots[at], right[at] / roots[at]
         if isinstance(part, Semidefinite):
-            whole = part.matrix(x) @ part.matrix(y)
-            value = ((whole + whole.T) / 2)[part.rows, part.columns]
+            full = part.matrix(x) @ part.matrix(y)
+            value = ((full + full.T) / 2)[part.rows, part.columns]
         elif isinstance(part, SecondOrder):
             value = np.append(x[-1] * y[:-1] + y[-1] * x[:-1], x @ y)
         else:
             value = x * y
-        found[at] = value * roots[at]
-    return found
+        element[at] = value * roots[at]
+    return element
 
 
 @every_cone
@@ -66,8 +66,8 @@ def test_a_frame_is_of_orthonormal_idempotents_that_sum_to_e(cone: Cone) -> None
     assert np.allclose(idempotents @ idempotents.T, np.eye(algebra.rank), **CLOSE)
     assert np.allclose(idempotents.sum(axis=0), algebra.identity, **CLOSE)
     assert np.allclose(algebra.traces(frame, other), idempotents @ other, **CLOSE)
-    for one in idempotents:
-        assert np.allclose(product(cone, one, one), one, **CLOSE)
+    for idempotent in idempotents:
+        assert np.allclose(product(cone, idempotent, idempotent), idempotent, **CLOSE)
 
 
 @every_cone
@@ -78,12 +78,14 @@ def test_the_quadratic_representation_is_that_of_the_jordan_product(cone: Cone) 
     inner = product(cone, vector, element)
     square = product(cone, vector, vector)
     expected = 2 * product(cone, vector, inner) - product(cone, square, element)
-    found = algebra.quadratic(values, frame, element)
-    assert np.allclose(found, expected, **CLOSE)
+    quadratic = algebra.quadratic(values, frame, element)
+    assert np.allclose(quadratic, expected, **CLOSE)
     both = algebra.quadratic(values, frame, np.column_stack([vector, element]))
     assert np.allclose(both[:, 1], expected, **CLOSE)
     assert np.allclose(algebra.quadratic(values, frame, algebra.identity), square, **CLOSE)
-    assert np.allclose(algebra.quadratic(1 / values, frame, found), element, rtol=1e-6, atol=1e-8)
+    assert np.allclose(
+        algebra.quadratic(1 / values, frame, quadratic), element, rtol=1e-6, atol=1e-8
+    )
 
 
 @every_cone
@@ -96,8 +98,8 @@ def test_the_quadratic_representation_is_an_automorphism_of_the_cone(cone: Cone)
     image = algebra.quadratic(values, frame, inside)
     assert algebra.eigenvalues(image).min() > 0.0
     determinant = np.log(algebra.eigenvalues(image)).sum()
-    own = np.log(algebra.eigenvalues(inside)).sum()
-    assert determinant == pytest.approx(2 * np.log(np.abs(values)).sum() + own)
+    logarithm = np.log(algebra.eigenvalues(inside)).sum()
+    assert determinant == pytest.approx(2 * np.log(np.abs(values)).sum() + logarithm)
     adjoint = algebra.quadratic(values, frame, element) @ inside
     assert adjoint == pytest.approx(element @ image)
 

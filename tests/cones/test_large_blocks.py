@@ -66,7 +66,7 @@ def scores_of(system: ConicSystem, level: float, seed: int) -> FloatArray:
 @pytest.mark.usefixtures("_small_limit")
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: type(oracle).__name__)
 @pytest.mark.parametrize("slack", [0.0, 0.3])
-def test_oracles_cut_off_what_is_not_inside_and_nothing_else(oracle: object, slack: float) -> None:
+def test_oracles_cut_off_exactly_the_points_outside(oracle: object, slack: float) -> None:
     system = system_of()
     block = block_of(system).started({"semidefinite": oracle}, np.random.default_rng(0))
     answers = set()
@@ -94,7 +94,7 @@ def test_the_lowest_eigenvalue_is_that_of_the_whole_matrix() -> None:
 
 
 @pytest.mark.usefixtures("_small_limit")
-def test_what_needs_whole_matrices_refuses_and_says_what_does_not() -> None:
+def test_algorithms_that_need_dense_matrices_refuse_and_name_alternatives() -> None:
     block = block_of(system_of())
     scores = np.ones(block.size)
     words = r"order 70 are needed, .* up to order 66; choose auto"
@@ -123,48 +123,48 @@ def test_an_algorithm_ends_with_a_bracket_or_refuses_at_once(algorithm: str) -> 
 
 @pytest.mark.usefixtures("_small_limit")
 @pytest.mark.parametrize("algorithm", ["svc", "linear-svc", "sgd", "nnls", "highs"])
-def test_what_takes_rows_only_says_that_whatever_the_size(algorithm: str) -> None:
+def test_algorithms_for_rows_only_refuse_blocks_of_any_size(algorithm: str) -> None:
     with pytest.raises(InputError, match=f"{algorithm} separates rows and kernels only"):
         solve(system_of(), algorithm)
 
 
 @pytest.fixture
-def _sparse_from_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def _sparse_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(semidefinite, "SPARSE_ABOVE", 100)
 
 
-@pytest.mark.usefixtures("_sparse_from_here")
+@pytest.mark.usefixtures("_sparse_from")
 def test_sparse_blocks_keep_their_pattern_where_any_answer_will_do() -> None:
     sparse, dense = system_of("random-120-200"), system_of("random-120-2000")
-    record, whole = Auto(), 1 + 120 * 121 // 2
+    record, full = Auto(), 1 + 120 * 121 // 2
     assert record.view(replace(sparse, deciding=True)).cone.size == sparse.cone.size
-    assert record.view(sparse).cone.size == whole, "weights for a bound of the margin are whole"
-    assert record.view(replace(dense, deciding=True)).cone.size == whole
+    assert record.view(sparse).cone.size == full, "weights for a bound of the margin are whole"
+    assert record.view(replace(dense, deciding=True)).cone.size == full
     few = ConicSystem(Matrix(sparse.operator.data[:, :90]), sparse.cone)  # type: ignore[attr-defined]
-    assert record.view(replace(few, deciding=True)).cone.size == whole, "weights may be the answer"
+    assert record.view(replace(few, deciding=True)).cone.size == full, "weights may be the answer"
 
 
-@pytest.mark.usefixtures("_sparse_from_here")
+@pytest.mark.usefixtures("_sparse_from")
 @pytest.mark.parametrize("updates", [30, 1], ids=["von-neumann", "ellipsoid"])
-def test_auto_decides_sparse_blocks_without_whole_matrices(
+def test_auto_decides_sparse_blocks_without_dense_matrices(
     monkeypatch: pytest.MonkeyPatch, updates: int
 ) -> None:
     system = system_of("random-210-300")
     monkeypatch.setattr(conic, "FIRST_UPDATES", updates)
     monkeypatch.setattr("perceptron_lab.certificates.matrices.semidefinite.EXACT_UP_TO", 100)
     monkeypatch.setattr(Semidefinite, "matrix", None)
-    found = solve(system, budget=Budget(updates=5000))
-    assert found.status is Status.FEASIBLE
-    assert found.certificate["notes"][0].endswith("ellipsoid") == (updates == 1)
-    scores = system.scores(found.point)[1:]
+    result = solve(system, budget=Budget(updates=5000))
+    assert result.status is Status.FEASIBLE
+    assert result.certificate["notes"][0].endswith("ellipsoid") == (updates == 1)
+    scores = system.scores(result.point)[1:]
     pattern = system.cone.parts[1].pattern  # type: ignore[attr-defined]
-    exact = float(np.linalg.eigvalsh(pattern.dense(scores))[0]) / np.linalg.norm(found.point)
-    assert found.margin_lower is not None
-    assert 0.0 < found.margin_lower <= exact * (1.0 + 1e-9)
+    exact = float(np.linalg.eigvalsh(pattern.dense(scores))[0]) / np.linalg.norm(result.point)
+    assert result.margin_lower is not None
+    assert 0.0 < result.margin_lower <= exact * (1.0 + 1e-9)
 
 
 @pytest.mark.slow
-def test_the_largest_graph_of_sdplib_is_decided_without_whole_matrices(
+def test_the_largest_graph_of_sdplib_is_decided_without_dense_matrices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """maxG60's stand-in: a matrix of order 7000 has 392 MB, its eigenvalues take minutes."""

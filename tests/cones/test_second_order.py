@@ -120,14 +120,14 @@ def test_projections_agree_with_a_general_minimiser() -> None:
         def distance(u: FloatArray, scores: FloatArray = scores) -> float:
             return float(2.0 * (((np.append(u, 1.0) / 2.0) - scores) ** 2).sum())
 
-        found = scipy.optimize.minimize(
+        optimum = scipy.optimize.minimize(
             distance,
             np.zeros(3),
             method="SLSQP",
             constraints=scipy.optimize.NonlinearConstraint(lambda u: u @ u, -np.inf, 1.0),
             options={"ftol": 1e-14},
         )
-        np.testing.assert_allclose(project(cone, scores)[:-1], found.x, atol=1e-5)
+        np.testing.assert_allclose(project(cone, scores)[:-1], optimum.x, atol=1e-5)
 
 
 def test_a_product_answers_with_its_first_violated_block_and_its_deepest() -> None:

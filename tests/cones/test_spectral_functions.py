@@ -52,8 +52,8 @@ def test_softmin_minimises_the_smoothed_value(case: tuple[Cone, int], smoothing:
     closed_form = -smoothing * scipy.special.logsumexp(-cone.eigenvalues(scores) / smoothing)
     assert value == pytest.approx(closed_form, abs=1e-10)
     for share in (1e-4, 0.03, 1.0):
-        moved = (1 - share) * best + share * random_weights(cone, rng)
-        assert smoothed(cone, moved, scores, smoothing) >= value - 1e-12
+        shifted = (1 - share) * best + share * random_weights(cone, rng)
+        assert smoothed(cone, shifted, scores, smoothing) >= value - 1e-12
 
 
 def test_softmin_agrees_with_a_general_minimiser() -> None:
@@ -62,14 +62,14 @@ def test_softmin_agrees_with_a_general_minimiser() -> None:
     def value(weights: FloatArray) -> float:
         return smoothed(Orthant(4), weights, scores, smoothing)
 
-    found = scipy.optimize.minimize(
+    optimum = scipy.optimize.minimize(
         value,
         np.full(4, 0.25),
         bounds=[(1e-12, 1.0)] * 4,
         constraints=scipy.optimize.LinearConstraint(np.ones((1, 4)), 1.0, 1.0),
         options={"ftol": 1e-14},
     )
-    np.testing.assert_allclose(softmin(Orthant(4), scores, smoothing), found.x, atol=1e-6)
+    np.testing.assert_allclose(softmin(Orthant(4), scores, smoothing), optimum.x, atol=1e-6)
 
 
 @every_cone
@@ -125,11 +125,11 @@ def test_a_multiple_of_e_changes_neither_function(cone: Cone, shift: float) -> N
     for seed in range(5):
         values = np.random.default_rng(seed).integers(-8, 8, cone.size) / 8
         shifted = (values + shift) * cone.identity
-        kept = shifted - shift * cone.identity
+        element = shifted - shift * cone.identity
         for function in (project, lambda k, z: softmin(k, z, 0.5)):
             assert_in_base(cone, function(cone, shifted))
             np.testing.assert_allclose(
-                function(cone, shifted), function(cone, kept), atol=1e-12 + rounding
+                function(cone, shifted), function(cone, element), atol=1e-12 + rounding
             )
 
 
@@ -180,15 +180,15 @@ def test_known_projections() -> None:
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_a_pattern_gets_the_entries_of_the_whole_matrix(seed: int) -> None:
-    pattern, whole = arrow(5), complete(5)
+    pattern, full = arrow(5), complete(5)
     scores = np.random.default_rng(seed).standard_normal(pattern.size)
     filled = pattern.matrix(scores)[np.triu_indices(5)]
     keep = [
-        int(np.flatnonzero((whole.rows == row) & (whole.columns == column))[0])
+        int(np.flatnonzero((full.rows == row) & (full.columns == column))[0])
         for row, column in zip(pattern.rows, pattern.columns, strict=True)
     ]
-    assert lowest(pattern, scores) == pytest.approx(lowest(whole, filled), abs=1e-14)
+    assert lowest(pattern, scores) == pytest.approx(lowest(full, filled), abs=1e-14)
     for function in (project, lambda k, z: softmin(k, z, 0.5)):
         np.testing.assert_allclose(
-            function(pattern, scores), function(whole, filled)[keep], atol=1e-12
+            function(pattern, scores), function(full, filled)[keep], atol=1e-12
         )

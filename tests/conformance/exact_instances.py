@@ -143,7 +143,7 @@ def integer_rows(rng: np.random.Generator) -> Instance:
     return of_rows(rows, ConicSystem.from_rows(rows))
 
 
-def near_critical_rows(rng: np.random.Generator) -> Instance:
+def nearly_critical_rows(rng: np.random.Generator) -> Instance:
     """Feasible by 1e-2 to 1e-15, or infeasible and off by as little; lengths 1e-3 to 1e3."""
     dimension, size = int(rng.integers(2, 5)), 10.0 ** -int(rng.integers(2, 16))
     if rng.random() < 0.5:
@@ -176,9 +176,9 @@ def kernel(rng: np.random.Generator) -> Instance:
     examples, labels = _classes(rng)
     examples[~examples.any(axis=1), 0] = 1.0
     kernels: list[Kernel] = [Linear(), Polynomial(degree=2, gamma=1.0), Rbf(gamma=0.5)]
-    chosen = kernels[int(rng.integers(3))]
-    system = ConicSystem.from_kernel(chosen, examples, labels)
-    return of_gram(chosen.matrix(examples, examples) * np.outer(labels, labels), system)
+    selected = kernels[int(rng.integers(3))]
+    system = ConicSystem.from_kernel(selected, examples, labels)
+    return of_gram(selected.matrix(examples, examples) * np.outer(labels, labels), system)
 
 
 # --- cones ---------------------------------------------------------------------------------------
@@ -245,12 +245,12 @@ def _infeasible_data(cone: Cone, dimension: int, rng: np.random.Generator) -> Fl
     """Integer data with A w = 0 for weights w != 0 of some blocks."""
     data = rng.integers(-3, 4, (cone.size, dimension)).astype(float)
     parts = _parts(cone)
-    weights, place = np.zeros(cone.size), 0
+    weights, index = np.zeros(cone.size), 0
     for number, (part, span) in enumerate(parts):
         if number == 0 or rng.random() < 0.5:
             weights[span], at = _dual_weights(part, rng)
-            place = at if number == 0 else place
-    first = parts[0][1].start + place
+            index = at if number == 0 else index
+    first = parts[0][1].start + index
     data[first] = 0.0
     data[first] = -(weights @ data)
     assert weights[first] == 1.0
@@ -296,8 +296,8 @@ def _above(
             matrix = exact(np.zeros((part.rank, part.rank)))
             for i, j, score in zip(part.rows, part.columns, scores, strict=True):
                 matrix[i][j] = matrix[j][i] = score
-            found = kind_of_matrix(plus_identity(matrix, -level))
-            passes = found is Kind.DEFINITE or (found is Kind.SEMIDEFINITE and not strictly)
+            kind = kind_of_matrix(plus_identity(matrix, -level))
+            passes = kind is Kind.DEFINITE or (kind is Kind.SEMIDEFINITE and not strictly)
         else:
             passes = all(s > level if strictly else s >= level for s in scores)
         if not passes:
@@ -307,7 +307,7 @@ def _above(
 
 FAMILIES: dict[str, Callable[[np.random.Generator], Instance]] = {
     "integer rows": integer_rows,
-    "near-critical rows": near_critical_rows,
+    "near-critical rows": nearly_critical_rows,
     "labelled": labelled,
     "kernel": kernel,
     "second-order": conic("second-order"),

@@ -82,18 +82,18 @@ def of_rows(rows: list[list[Fraction]]) -> Truth:
 # --- rows ----------------------------------------------------------------------------------------
 
 
-def near_opposite(rng: np.random.Generator, size: int) -> list[list[int]]:
+def nearly_opposite_rows(rng: np.random.Generator, size: int) -> list[list[int]]:
     """Rows of integers and near multiples of them with the other sign: off by at most 1."""
     dimension = int(rng.integers(2, 4))
     half = [
         [int(rng.integers(-(2**20), 2**20)) * size // 2**20 or 1 for _ in range(dimension)]
         for _ in range(int(rng.integers(1, 3)))
     ]
-    others = [[-entry + int(rng.integers(-1, 2)) for entry in row] for row in half]
-    return [row if any(row) else [1] * dimension for row in half + others]
+    opposite = [[-entry + int(rng.integers(-1, 2)) for entry in row] for row in half]
+    return [row if any(row) else [1] * dimension for row in half + opposite]
 
 
-def held(rows: list[list[Any]], rng: np.random.Generator) -> Any:
+def constraint_text(rows: list[list[Any]], rng: np.random.Generator) -> Any:
     """The rows in some container that holds them."""
     small = all(abs(entry) < 2**63 for row in rows for entry in row)
     holders: list[Callable[[Any], Any]] = [
@@ -109,16 +109,16 @@ def held(rows: list[list[Any]], rng: np.random.Generator) -> Any:
 
 
 def integers(rng: np.random.Generator, folder: Path) -> Drawn:
-    rows = near_opposite(rng, 2 ** int(rng.integers(2, 71)))
+    rows = nearly_opposite_rows(rng, 2 ** int(rng.integers(2, 71)))
     exact = [[Fraction(entry) for entry in row] for row in rows]
-    return Drawn(ConicSystem.from_rows(held(rows, rng)), of_rows(exact))
+    return Drawn(ConicSystem.from_rows(constraint_text(rows, rng)), of_rows(exact))
 
 
 def decimal_rows(rng: np.random.Generator) -> list[list[str]]:
     """Near-opposite rows of decimals: of few digits each, or of up to 20."""
-    places = int(rng.integers(0, 20))
-    rows = near_opposite(rng, 10 ** int(rng.integers(1, max(3, places) + 1)))
-    return [[str(Decimal(entry).scaleb(-places)) for entry in row] for row in rows]
+    indices = int(rng.integers(0, 20))
+    rows = nearly_opposite_rows(rng, 10 ** int(rng.integers(1, max(3, indices) + 1)))
+    return [[str(Decimal(entry).scaleb(-indices)) for entry in row] for row in rows]
 
 
 def decimals(rng: np.random.Generator, folder: Path) -> Drawn:
@@ -126,8 +126,8 @@ def decimals(rng: np.random.Generator, folder: Path) -> Drawn:
     words = decimal_rows(rng)
     exact = [[Fraction(Decimal(word)) for word in row] for row in words]
     if rng.random() < 0.2:
-        given = [[Decimal(word) for word in row] for row in words]
-        return Drawn(ConicSystem.from_rows(given), of_rows(exact))
+        table = [[Decimal(word) for word in row] for row in words]
+        return Drawn(ConicSystem.from_rows(table), of_rows(exact))
     path = folder / "rows.csv"
     if rng.random() < 0.5:
         path.write_text("\n".join(",".join(row) for row in words))
@@ -153,7 +153,7 @@ def lifted(examples: list[list[Fraction]], labels: list[int]) -> list[list[Fract
 
 def fractions(rng: np.random.Generator, folder: Path) -> Drawn:
     """Of denominators with a small multiple, or none."""
-    rows = near_opposite(rng, 2 ** int(rng.integers(2, 20)))
+    rows = nearly_opposite_rows(rng, 2 ** int(rng.integers(2, 20)))
     primes = [3, 7, 11] if rng.random() < 0.5 else [2**31 - 1, 2**61 - 1, 10007]
     exact = [[Fraction(entry, int(rng.choice(primes))) for entry in row] for row in rows]
     exact += [[-2 * entry for entry in exact[0]]] if rng.random() < 0.3 else []
@@ -208,22 +208,27 @@ def of_kernel(signed: list[list[Fraction]], feasible: bool | None) -> Truth:
 
 
 def kernels(rng: np.random.Generator, folder: Path) -> Drawn:
-    chosen: list[Kernel] = [Linear(), Polynomial(degree=2), Polynomial(degree=3, gamma=0.7), Rbf()]
-    kernel = chosen[int(rng.integers(len(chosen)))]
+    selected: list[Kernel] = [
+        Linear(),
+        Polynomial(degree=2),
+        Polynomial(degree=3, gamma=0.7),
+        Rbf(),
+    ]
+    kernel = selected[int(rng.integers(len(selected)))]
     shape = int(rng.integers(2, 6)), int(rng.integers(1, 3))
     examples = np.asarray(rng.integers(1, 30, shape) / 10.0)
     exact = [rationals(row) for row in examples]
-    given: Any = examples
+    table: Any = examples
     if rng.random() < 0.3:
-        given = [[Decimal(str(entry)) for entry in row] for row in examples.tolist()]
-        exact = [[Fraction(entry) for entry in row] for row in given]
+        table = [[Decimal(str(entry)) for entry in row] for row in examples.tolist()]
+        exact = [[Fraction(entry) for entry in row] for row in table]
     labels = [1, -1, *rng.choice([-1, 1], len(exact) - 2).tolist()]
     signed = [
         [s * t * true_value(kernel, x, z) for t, z in zip(labels, exact, strict=True)]
         for s, x in zip(labels, exact, strict=True)
     ]
     feasible = None if isinstance(kernel, Rbf) else has_solution(signed)
-    return Drawn(ConicSystem.from_kernel(kernel, given, labels), of_kernel(signed, feasible))
+    return Drawn(ConicSystem.from_kernel(kernel, table, labels), of_kernel(signed, feasible))
 
 
 # --- cones ---------------------------------------------------------------------------------------
@@ -264,7 +269,7 @@ def second_order(rng: np.random.Generator, folder: Path) -> Drawn:
     if feasible:
         top, square = excess([Fraction(y) for y in z])
         planted = (top - root(square, upward=True)) / root(Fraction(dimension), upward=True)
-    system = ConicSystem.second_order(held(data, rng), [size])
+    system = ConicSystem.second_order(constraint_text(data, rng), [size])
     return Drawn(system, Truth(feasible, inside, reaches, None, planted))
 
 
@@ -277,8 +282,8 @@ def program(rng: np.random.Generator, folder: Path) -> Drawn:
     for i in range(order):
         if feasible:  # by diagonal dominance, of one unit
             row = [sum(m[i][j] for m in matrices[1:]) - matrices[0][i][j] for j in range(order)]
-            others = sum((abs(a) for j, a in enumerate(row) if j != i), NOTHING)
-            matrices[1][i][i] += max(others + unit - row[i], NOTHING)
+            off_diagonal = sum((abs(a) for j, a in enumerate(row) if j != i), NOTHING)
+            matrices[1][i][i] += max(off_diagonal + unit - row[i], NOTHING)
     if not feasible:  # <F_i, v v'> = 0 and <F_0, v v'> >= 0 for v = (1, .., 1)
         for number, matrix in enumerate(matrices):
             total = sum((sum(row, NOTHING) for row in matrix), NOTHING)
@@ -302,8 +307,8 @@ def program(rng: np.random.Generator, folder: Path) -> Drawn:
     def reaches(point: FloatArray, bound: float) -> bool:
         y = rationals(point)
         level = Fraction(bound) * root(product(y, y), upward=bound < 0) - TINY
-        found = kind(plus_identity(at(y), -level))
-        return y[0] >= level and found is not Kind.INDEFINITE
+        kind_ = kind(plus_identity(at(y), -level))
+        return y[0] >= level and kind_ is not Kind.INDEFINITE
 
     def inside(point: FloatArray) -> bool:
         y = rationals(point)
@@ -339,20 +344,20 @@ def printed(value: Fraction) -> str:
 def invalid(rng: np.random.Generator, folder: Path) -> Any:
     """What is no system: a callable that must end in an error of the input."""
     dense = rng.integers(1, 5, (4, 3)).astype(float)
-    made = [sp.csr_array, sp.csc_array, sp.coo_array][int(rng.integers(3))](dense)
+    matrix = [sp.csr_array, sp.csc_array, sp.coo_array][int(rng.integers(3))](dense)
     case = int(rng.integers(7))
     beyond = int(rng.choice([-1, -(2**40), 3, 99, 10**9, 2**33]))
-    if case == 0 and made.format == "coo":
-        made.coords = (made.coords[0], np.full(made.nnz, beyond + (beyond > 0)))
+    if case == 0 and matrix.format == "coo":
+        matrix.coords = (matrix.coords[0], np.full(matrix.nnz, beyond + (beyond > 0)))
     elif case == 0:
-        made.indices = made.indices.astype(np.int64)
-        made.indices[int(rng.integers(made.nnz))] = beyond + (beyond > 0)
+        matrix.indices = matrix.indices.astype(np.int64)
+        matrix.indices[int(rng.integers(matrix.nnz))] = beyond + (beyond > 0)
     elif case == 1:
-        made.data[int(rng.integers(made.nnz))] = rng.choice([np.nan, np.inf])
+        matrix.data[int(rng.integers(matrix.nnz))] = rng.choice([np.nan, np.inf])
     elif case == 2:
-        made = [[10**400, 1], [1, Fraction(1, 10**400)]]
+        matrix = [[10**400, 1], [1, Fraction(1, 10**400)]]
     elif case == 3:
-        made = np.ma.array(dense, mask=dense == dense[0, 0])
+        matrix = np.ma.array(dense, mask=dense == dense[0, 0])
     elif case == 4:
         return lambda: ConicSystem.from_labelled(
             dense, np.ma.array([1, 0, 1, 0], mask=[1, 0, 0, 0])
@@ -366,7 +371,7 @@ def invalid(rng: np.random.Generator, folder: Path) -> Any:
         parts = {"indices": np.array([0, beyond + (beyond > 0)]), "indptr": np.array([0, 1, 2])}
         np.savez(path, data=np.ones(2), shape=np.array([2, 2]), format=np.array(b"csr"), **parts)
         return lambda: read_system(path)
-    return lambda: ConicSystem.from_rows(made)
+    return lambda: ConicSystem.from_rows(matrix)
 
 
 KINDS: dict[str, Callable[[np.random.Generator, Path], Drawn]] = {

@@ -69,8 +69,8 @@ def sign_of_difference(value: Fraction, bound: float, square: Fraction) -> int:
 def root(square: Fraction, *, upward: bool) -> Fraction:
     """A fraction at most (or at least) the root of another, to some 60 digits."""
     bits = 200 + square.denominator.bit_length()
-    whole = math.isqrt((square.numerator << (2 * bits)) // square.denominator)
-    return Fraction(whole + (1 if upward and square else 0), 1 << bits)
+    full = math.isqrt((square.numerator << (2 * bits)) // square.denominator)
+    return Fraction(full + (1 if upward and square else 0), 1 << bits)
 
 
 def rows_reach(rows: Sequence[Row], point: Sequence[Fraction], bound: float) -> bool:

@@ -59,17 +59,17 @@ class Longer(Algorithm[State]):
 
 
 @pytest.fixture(autouse=True)
-def _added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_registrations: None) -> None:
+def _added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user_registrations: None) -> None:
     (tmp_path / "longer_steps.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(tmp_path)
     register("algorithm", "longer", "longer_steps:Longer")
 
 
-def test_one_file_and_one_name_are_an_algorithm() -> None:
+def test_one_file_and_one_line_add_an_algorithm() -> None:
     (listed,) = [item for item in list_names("algorithms") if item["name"] == "longer"]
     assert listed["systems"]["second-order"] == "runs"
-    (shown,) = show("longer")
-    assert [one["parameter"] for one in shown["parameters"]] == ["length"]
+    (algorithm,) = show("longer")
+    assert [parameter["parameter"] for parameter in algorithm["parameters"]] == ["length"]
     for make in (rows, second_order):
         system = make()
         result = solve(system, "longer")

@@ -73,7 +73,7 @@ def data_of(feasible: bool, seed: int) -> FloatArray:
 @pytest.mark.parametrize("feasible", [True, False])
 @pytest.mark.parametrize("algorithm", ADDITIVE)
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
-def test_the_linear_kernel_takes_the_same_course_as_its_rows(
+def test_the_linear_kernel_has_the_iterates_of_its_rows(
     seed: int, algorithm: str, feasible: bool
 ) -> None:
     """To rounding: 80 iterates, scores, norms and weights, and where it ends."""
@@ -112,7 +112,7 @@ def test_the_linear_kernel_has_the_same_answer_and_proof(seed: int, algorithm: s
 
 @pytest.mark.parametrize("algorithm", IN_COORDINATES)
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
-def test_the_others_run_on_it_through_coordinates_and_are_proved(seed: int, algorithm: str) -> None:
+def test_other_algorithms_run_on_coordinates_and_are_verified(seed: int, algorithm: str) -> None:
     rows = data_of(True, seed)
     system = ConicSystem.from_kernel(Linear(), *signed(rows, seed))
     assert ready(record(algorithm), system).dimension == 4  # the rank
@@ -141,13 +141,13 @@ def test_deterministic_algorithms_do_not_see_the_choice_of_coordinates(
 def test_a_kernel_matrix_stands_for_its_kernel(algorithm: str) -> None:
     examples, labels = signed(data_of(True, 0), 0)
     formed = ConicSystem.from_kernel(Linear(), examples, labels)
-    given = ConicSystem.from_kernel("precomputed", examples @ examples.T, labels)
-    one, two = (solve(system, algorithm, seed=4) for system in (formed, given))
-    assert one.updates == two.updates
+    by_kernel = ConicSystem.from_kernel("precomputed", examples @ examples.T, labels)
+    first, second = (solve(system, algorithm, seed=4) for system in (formed, by_kernel))
+    assert first.updates == second.updates
     # LIBLINEAR stops at a tolerance of its own, and goes another way there after another rounding.
     close = 1e-2 if algorithm == "linear-svc" else 1e-6
     # The last bit of a bound may decide which multiple of a point is returned.
-    ones, twos = (found.point / np.linalg.norm(found.point) for found in (one, two))
+    ones, twos = (result.point / np.linalg.norm(result.point) for result in (first, second))
     assert ones == pytest.approx(twos, rel=close, abs=1e-9)
 
 
@@ -160,10 +160,10 @@ def test_deterministic_algorithms_turn_with_the_space(seed: int, algorithm: str)
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
     rows = planted(5, 30, 0.05, rng)[0]
-    one, two = (solve(data, algorithm) for data in (rows, rows @ turn))
-    assert one.status is two.status is Status.FEASIBLE
-    assert one.updates == two.updates
-    assert one.point @ turn == pytest.approx(two.point, rel=1e-6, abs=1e-8)
+    first, second = (solve(data, algorithm) for data in (rows, rows @ turn))
+    assert first.status is second.status is Status.FEASIBLE
+    assert first.updates == second.updates
+    assert first.point @ turn == pytest.approx(second.point, rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("algorithm", [*ADDITIVE, "space-dilation", "ellipsoid"])
@@ -177,21 +177,21 @@ def test_so_do_their_courses_on_cones(seed: int, kind: str, algorithm: str) -> N
     """
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-    here = planted_conic(cones()[kind], 5, 0.05, rng)[0]
-    assert isinstance(here.operator, Matrix)
-    there = here.with_operator(Matrix(here.operator.data @ turn))
-    for system in (here, there):
+    stored = planted_conic(cones()[kind], 5, 0.05, rng)[0]
+    assert isinstance(stored.operator, Matrix)
+    there = stored.with_operator(Matrix(stored.operator.data @ turn))
+    for system in (stored, there):
         assert solve(system, algorithm).status is Status.FEASIBLE
     if algorithm in ENTROPIC and kind in ("semidefinite", "product"):
         return
-    views = [ready(record(algorithm), system) for system in (here, there)]
-    for one, two in zip_longest(*(walk(record(algorithm), view, 40) for view in views)):
-        assert one.point @ turn == pytest.approx(two.point, rel=1e-6, abs=1e-8)
+    views = [ready(record(algorithm), system) for system in (stored, there)]
+    for first, second in zip_longest(*(walk(record(algorithm), view, 40) for view in views)):
+        assert first.point @ turn == pytest.approx(second.point, rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("algorithm", ["relaxed-perceptron", "rescaled-perceptron", "winnow"])
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
-def test_the_others_are_proved_in_a_turned_space(seed: int, algorithm: str) -> None:
+def test_other_algorithms_are_verified_in_a_rotated_space(seed: int, algorithm: str) -> None:
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
     result = solve(planted(5, 30, 0.05, rng)[0] @ turn, algorithm, seed=seed)
@@ -208,9 +208,13 @@ def test_powers_of_two_change_no_bit(seed: int, algorithm: str) -> None:
     """Rows are seen through their norms; these scales commute with every rounding."""
     rows = data_of(True, seed)
     scales = 2.0 ** np.random.default_rng(seed).integers(-20, 20, (30, 1))
-    one, two = (solve(data, algorithm, seed=seed) for data in (rows, rows * scales))
-    assert (one.status, one.updates, one.queries) == (two.status, two.updates, two.queries)
-    assert np.array_equal(one.point, two.point)
+    first, second = (solve(data, algorithm, seed=seed) for data in (rows, rows * scales))
+    assert (first.status, first.updates, first.queries) == (
+        second.status,
+        second.updates,
+        second.queries,
+    )
+    assert np.array_equal(first.point, second.point)
 
 
 @pytest.mark.parametrize("algorithm", [*ADDITIVE, *IN_COORDINATES])
@@ -218,10 +222,10 @@ def test_powers_of_two_change_no_bit(seed: int, algorithm: str) -> None:
 def test_lengths_of_rows_do_not_matter(seed: int, algorithm: str) -> None:
     rows = data_of(True, seed)
     scales = np.random.default_rng(seed).uniform(1e-6, 1e6, (30, 1))
-    one, two = (solve(data, algorithm, seed=seed) for data in (rows, rows * scales))
-    assert one.status is two.status
-    assert one.updates == two.updates
-    rays = [result.point / np.linalg.norm(result.point) for result in (one, two)]
+    first, second = (solve(data, algorithm, seed=seed) for data in (rows, rows * scales))
+    assert first.status is second.status
+    assert first.updates == second.updates
+    rays = [result.point / np.linalg.norm(result.point) for result in (first, second)]
     assert rays[0] == pytest.approx(rays[1], rel=1e-5, abs=1e-8)
 
 
@@ -237,8 +241,8 @@ def test_answers_on_cones_do_not_depend_on_the_unit(size: float, algorithm: str)
         parameters = {"sigma": 0.01 * size}
     if algorithm == "ellipsoid":
         parameters = {"margin": min(1e-9 * size, 0.5)}
-    chosen = registry.load("algorithm", algorithm)(**parameters)
-    result = solve(scaled, chosen, seed=1, budget=Budget(updates=20_000))
+    selected = registry.load("algorithm", algorithm)(**parameters)
+    result = solve(scaled, selected, seed=1, budget=Budget(updates=20_000))
     if algorithm in ("rescaled-perceptron", "relaxed-perceptron"):
         assert result.status in DECIDED | {Status.UPDATE_LIMIT}
     else:
@@ -282,13 +286,13 @@ def test_from_the_centre_the_order_of_the_rows_does_not_matter(
     for data in (rows, rows[order]):
         system = ready(record(algorithm), ConicSystem.from_rows(data), 0.01)
         claims.append(first_claim(record(algorithm), system, 3000))
-    (one, first), (two, second) = claims
-    assert one.updates == two.updates
-    assert one.point == pytest.approx(two.point, rel=1e-5, abs=1e-8)
+    (left, first), (two, second) = claims
+    assert left.updates == two.updates
+    assert left.point == pytest.approx(two.point, rel=1e-5, abs=1e-8)
     assert isinstance(first, FeasiblePoint if feasible else MarginBelow)
     assert type(first) is type(second)
-    assert one.weights is not None
-    assert one.weights[order] == pytest.approx(two.weights, rel=1e-5, abs=1e-8)
+    assert left.weights is not None
+    assert left.weights[order] == pytest.approx(two.weights, rel=1e-5, abs=1e-8)
 
 
 @pytest.mark.parametrize("algorithm", [*FROM_ZERO, "von-neumann"])
@@ -297,9 +301,9 @@ def test_the_most_violated_row_is_the_same_when_all_rows_come_twice(
     seed: int, algorithm: str
 ) -> None:
     rows = data_of(True, seed)
-    one, two = (solve(data, algorithm) for data in (rows, np.vstack([rows, rows])))
-    assert one.updates == two.updates
-    assert one.point == pytest.approx(two.point, rel=1e-7, abs=1e-10)
+    first, second = (solve(data, algorithm) for data in (rows, np.vstack([rows, rows])))
+    assert first.updates == second.updates
+    assert first.point == pytest.approx(second.point, rel=1e-7, abs=1e-10)
 
 
 @pytest.mark.parametrize("algorithm", [*ADDITIVE, *IN_COORDINATES])
@@ -307,10 +311,10 @@ def test_swapping_the_classes_turns_the_separator_around(algorithm: str) -> None
     rng = np.random.default_rng(5)
     examples = np.vstack([rng.normal(2, 0.5, (15, 3)), rng.normal(-2, 0.5, (15, 3))])
     labels = np.repeat([3, 7], 15)
-    one = solve((examples, labels), algorithm, seed=2)
+    former = solve((examples, labels), algorithm, seed=2)
     two = solve((examples, 10 - labels), algorithm, seed=2)
-    assert one.status in DECIDED
+    assert former.status in DECIDED
     assert two.status in DECIDED
     if algorithm in (*ADDITIVE, "space-dilation", "ellipsoid", "winnow"):
-        assert one.updates == two.updates
-        assert one.point == pytest.approx(-two.point)
+        assert former.updates == two.updates
+        assert former.point == pytest.approx(-two.point)

@@ -83,18 +83,18 @@ def test_no_claim_is_false(family: str, seeds: range) -> None:
         rng = np.random.default_rng(seed)
         for side in SIDES:
             record = drawn(rng, family, side)
-            made, system = record.generate(seed), record.problem(seed).system
+            sample, system = record.generate(seed), record.problem(seed).system
             result = solve(system, ("auto", "interior-point")[seed % 2])
-            assert is_true(system, made.data, result), (record.name, seed, result.status)
+            assert is_true(system, sample.data, result), (record.name, seed, result.status)
             answers[side, result.status] += 1
     assert answers["feasible", Status.INFEASIBLE] == 0  # the known point was proved
     assert answers["feasible", Status.FEASIBLE] > 0.9 * len(seeds)
     assert answers["infeasible", Status.INFEASIBLE] > 0.5 * len(seeds)
 
 
-def test_the_judge_tells_true_from_false() -> None:
+def test_the_reference_check_distinguishes_true_from_false() -> None:
     record = ConditionedCones(family="mixed", rows=2, blocks=1, block_size=2, order=2)
-    made, system = record.generate(0), record.problem(0).system
-    assert made.point is not None
-    assert is_strictly_inside(system, made.data, made.point)
-    assert not is_strictly_inside(system, made.data, -made.point)
+    sample, system = record.generate(0), record.problem(0).system
+    assert sample.point is not None
+    assert is_strictly_inside(system, sample.data, sample.point)
+    assert not is_strictly_inside(system, sample.data, -sample.point)

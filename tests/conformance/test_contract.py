@@ -127,7 +127,9 @@ def test_infeasible_systems_have_no_feasible_answer(algorithm: str, make: Make) 
 
 
 @pytest.mark.parametrize(("algorithm", "make"), cases(INFEASIBLE, sorted(PEERS)))
-def test_a_peer_says_nothing_false_of_data_without_a_separator(algorithm: str, make: Make) -> None:
+def test_external_solvers_claim_nothing_false_without_a_separator(
+    algorithm: str, make: Make
+) -> None:
     peer = Svc(iterations=20_000) if algorithm == "svc" else algorithm
     result = solve(make(), peer, budget=Budget(updates=6))
     limits = {Status.UPDATE_LIMIT} if algorithm in TRAINED else set()
@@ -139,7 +141,7 @@ def test_a_peer_says_nothing_false_of_data_without_a_separator(algorithm: str, m
 
 @pytest.mark.parametrize("algorithm", sorted(ROWS_ONLY))
 @pytest.mark.parametrize("make", [second_order, maxcut, pencil])
-def test_what_does_not_run_says_so(algorithm: str, make: Make) -> None:
+def test_unsupported_systems_are_refused_with_the_reason(algorithm: str, make: Make) -> None:
     with pytest.raises(InputError, match="rows and kernels only; choose another"):
         solve(make(), algorithm)
 
@@ -210,7 +212,7 @@ PRICES = {
 
 @pytest.mark.parametrize("gram", [False, True])
 @pytest.mark.parametrize("algorithm", PRICES)
-def test_an_update_costs_what_it_must(algorithm: str, gram: bool) -> None:
+def test_an_update_has_the_cost_of_its_theory(algorithm: str, gram: bool) -> None:
     """On rows a query is one product; on a Gram operator scores are carried along, and a step
     along one feature costs one of its columns."""
     rng = np.random.default_rng(0)
@@ -234,29 +236,29 @@ def test_an_update_costs_what_it_must(algorithm: str, gram: bool) -> None:
 
 
 @pytest.mark.parametrize(("algorithm", "make"), thinned(cases(SYSTEMS, ITERATIVE), step=7))
-def test_same_seed_same_course_with_every_record_due(
+def test_equal_seeds_give_equal_traces_with_every_record(
     algorithm: str, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many updates the clock lets the driver ask for at a time."""
     budget = Budget(updates=100)
     monkeypatch.setattr("perceptron_lab.solving.driver.LONG", math.inf)
-    one = solve(make(), algorithm, budget=budget, seed=7)
+    former = solve(make(), algorithm, budget=budget, seed=7)
     monkeypatch.setattr("perceptron_lab.solving.driver.LONG", 0.0)  # one at a time
     two = solve(make(), algorithm, budget=budget, seed=7)
-    assert np.array_equal(one.point, two.point)
-    assert (one.status, one.updates, one.queries) == (two.status, two.updates, two.queries)
-    assert one.trace.updates == two.trace.updates
-    assert np.array_equal(one.trace.margin, two.trace.margin, equal_nan=True)
-    assert np.array_equal(one.trace.upper, two.trace.upper, equal_nan=True)
-    assert one.trace.phase == two.trace.phase
-    trace = one.trace
+    assert np.array_equal(former.point, two.point)
+    assert (former.status, former.updates, former.queries) == (two.status, two.updates, two.queries)
+    assert former.trace.updates == two.trace.updates
+    assert np.array_equal(former.trace.margin, two.trace.margin, equal_nan=True)
+    assert np.array_equal(former.trace.upper, two.trace.upper, equal_nan=True)
+    assert former.trace.phase == two.trace.phase
+    trace = former.trace
     assert trace.updates[0] == 0
     powers = {1 << k for k in range(7)}
     assert {u for u in powers if u <= trace.updates[-1]} <= set(trace.updates)
     assert trace.updates == sorted(trace.updates)
     assert trace.queries == sorted(trace.queries)
     assert trace.products == sorted(trace.products)
-    assert trace.products[-1] <= one.products  # the last query may come after the last update
+    assert trace.products[-1] <= former.products  # the last query may come after the last update
     changes = sum(a != b for a, b in zip(trace.phase, trace.phase[1:], strict=False))
     assert changes == len(dict.fromkeys(trace.phase)) - 1
 
@@ -285,9 +287,9 @@ def test_inputs_stay_as_they_are(algorithm: str) -> None:
     data = planted(4, 20, 0.05, np.random.default_rng(8))[0] * 3.0
     examples, labels = two_classes(1)
     matrix = examples @ examples.T
-    given = [data, examples, labels, matrix]
-    kept = [array.copy() for array in given]
-    for array in given:
+    arrays = [data, examples, labels, matrix]
+    copies = [array.copy() for array in arrays]
+    for array in arrays:
         array.flags.writeable = False
     start = np.full(4, 0.5)
     start.flags.writeable = False
@@ -299,7 +301,7 @@ def test_inputs_stay_as_they_are(algorithm: str) -> None:
     solve(ConicSystem.from_kernel("precomputed", matrix, labels), algorithm, **limited)
     if algorithm not in ROWS_ONLY:
         solve(ConicSystem.second_order(data, [4, 16]), algorithm, **limited)
-    for array, before in zip(given, kept, strict=True):
+    for array, before in zip(arrays, copies, strict=True):
         assert np.array_equal(array, before)
 
 
@@ -312,17 +314,17 @@ ASKING = [name for name in ALGORITHMS if name not in NO_ORACLE]
 @pytest.mark.parametrize(
     ("algorithm", "oracle"), thinned(itertools.product(ASKING, registry.names("oracle")), step=3)
 )
-def test_every_oracle_serves_every_algorithm_that_asks_one(algorithm: str, oracle: str) -> None:
+def test_every_oracle_works_with_every_algorithm_that_uses_one(algorithm: str, oracle: str) -> None:
     on_rows = registry.load("oracle", oracle).kind == "orthant"
     systems = [rows, maxcut, linear_kernel] if on_rows else [maxcut]
-    for make in (one for one in systems if runs(algorithm, one)):
+    for make in (system for system in systems if runs(algorithm, system)):
         result = solve(make(), algorithm, oracle=oracle, budget=BUDGET, seed=3)
         assert result.status in SETTLED
 
 
 @pytest.mark.parametrize("oracle", ["most-violated", "eigenvector"])
 @pytest.mark.parametrize("algorithm", NO_ORACLE)
-def test_an_oracle_is_refused_where_none_is_asked(algorithm: str, oracle: str) -> None:
+def test_an_oracle_is_refused_by_algorithms_without_oracle(algorithm: str, oracle: str) -> None:
     with pytest.raises(InputError, match=f"{algorithm} looks at all constraints.*leave the oracle"):
         solve(rows(), algorithm, oracle=oracle)
 
@@ -335,7 +337,7 @@ def test_an_oracle_for_a_cone_without_any_is_refused() -> None:
 
 
 @pytest.mark.parametrize("algorithm", OWN_START)
-def test_a_start_is_refused_where_the_algorithm_has_its_own(algorithm: str) -> None:
+def test_a_start_is_refused_by_algorithms_with_a_fixed_start(algorithm: str) -> None:
     with pytest.raises(InputError, match=f"{algorithm} has its own starting point; leave"):
         solve(rows(), algorithm, start=np.ones(5))
 
@@ -354,18 +356,20 @@ def test_a_start_is_where_the_point_starts(algorithm: str, make: Make) -> None:
     """
     system = make()
     start = np.random.default_rng(0).standard_normal(system.operator.unknowns)
-    seen: list[Any] = []
+    recorded: list[Any] = []
     solve(
         system,
         algorithm,
         start=start,
         budget=Budget(updates=0),
-        observe=lambda point: seen.append(point.copy()) or {},  # type: ignore[func-returns-value]
+        observe=lambda point: recorded.append(point.copy()) or {},  # type: ignore[func-returns-value]
     )
-    scores, found = (system.scores(system.operator.expand(point)) for point in (start, seen[0]))
+    scores, actual = (
+        system.scores(system.operator.expand(point)) for point in (start, recorded[0])
+    )
     if algorithm not in SCALED:
-        assert found == pytest.approx(scores)
-    assert found / np.linalg.norm(found) == pytest.approx(scores / np.linalg.norm(scores))
+        assert actual == pytest.approx(scores)
+    assert actual / np.linalg.norm(actual) == pytest.approx(scores / np.linalg.norm(scores))
     operator = system.operator
     with pytest.raises(InputError, match=f"give {operator.unknowns} finite numbers"):
         solve(system, algorithm, start=start[1:])

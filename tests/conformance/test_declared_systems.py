@@ -42,7 +42,7 @@ MADE = {
 }
 
 
-def found(name: str, system: ConicSystem) -> str:
+def declared_answer(name: str, system: ConicSystem) -> str:
     algorithm = registry.load("algorithm", name)()
     view = algorithm.view(system).started({}, np.random.default_rng(0))
     try:
@@ -65,5 +65,5 @@ def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", registry.names("algorithm"))
 def test_an_algorithm_runs_where_it_declares(name: str) -> None:
     assert tuple(MADE) == SYSTEMS
-    systems = {kind: found(name, system()) for kind, system in MADE.items()}
+    systems = {kind: declared_answer(name, system()) for kind, system in MADE.items()}
     assert declared("algorithm", name).systems == systems

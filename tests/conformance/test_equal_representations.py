@@ -64,7 +64,7 @@ def task(separable: bool) -> Task:
     return Task("cloud", examples, labels, test, test_labels)
 
 
-def moved(data: Task, by: Any) -> Task:
+def transformed(data: Task, by: Any) -> Task:
     return replace(data, examples=by(data.examples), test_examples=by(data.test_examples))
 
 
@@ -73,31 +73,31 @@ def learned(name: str) -> Iterator[tuple[str, Learned]]:
     kind, data = registry.load("learner", name), task(separable=False)
     if not issubclass(kind, OnFeatures):
         yield "dense", kind().learn(data, 0)
-        yield "sparse", kind().learn(moved(data, sp.csr_array), 0)
+        yield "sparse", kind().learn(transformed(data, sp.csr_array), 0)
         if name in ROTATABLE:
-            yield "turned", kind().learn(moved(data, turned), 0)
+            yield "turned", kind().learn(transformed(data, turned), 0)
         return
-    given = FEW.get(name, {})
-    whole, features = kind(components=None, **given), kind(components=FEATURES, **given)
-    yield "dense", whole.learn(data, 0)
+    parameters = FEW.get(name, {})
+    full, features = kind(components=None, **parameters), kind(components=FEATURES, **parameters)
+    yield "dense", full.learn(data, 0)
     if name not in ("ellipsoid-separation", "soft-separation"):  # which take dense rows alone
-        yield "sparse", whole.learn(moved(data, sp.csr_array), 0)
-    yield "turned", whole.learn(moved(data, turned), 0)
+        yield "sparse", full.learn(transformed(data, sp.csr_array), 0)
+    yield "turned", full.learn(transformed(data, turned), 0)
     yield "features", features.learn(data, 0)
-    yield "features of sparse rows", features.learn(moved(data, sp.csr_array), 0)
+    yield "features of sparse rows", features.learn(transformed(data, sp.csr_array), 0)
 
 
-def assert_scores_agree(name: str, form: str, found: np.ndarray, wanted: np.ndarray) -> None:
-    room = ROUNDED.get(name, 1e-5) * np.abs(wanted).max()
-    assert np.abs(found - wanted).max() <= room, form
+def assert_scores_agree(name: str, form: str, actual: np.ndarray, expected: np.ndarray) -> None:
+    room = ROUNDED.get(name, 1e-5) * np.abs(expected).max()
+    assert np.abs(actual - expected).max() <= room, form
 
 
 @pytest.mark.parametrize("name", registry.names("learner"))
 def test_a_learner_chooses_and_scores_alike(name: str) -> None:
-    found = list(learned(name))
-    _, first = found[0]
-    assert len(found) >= 2
-    for form, other in found[1:]:
+    learned_scores = list(learned(name))
+    _, first = learned_scores[0]
+    assert len(learned_scores) >= 2
+    for form, other in learned_scores[1:]:
         assert other.certificate.get("chosen") == first.certificate.get("chosen"), form
         assert other.certificate.get("edges") == first.certificate.get("edges"), form
         assert other.status is first.status, form
@@ -111,8 +111,8 @@ def fits(name: str) -> Iterator[tuple[str, np.ndarray]]:
     data = task(separable=separating)
     rows, new, labels = data.examples, data.test_examples, data.labels
 
-    def scores(known: Any, unknown: Any, **parameters: Any) -> np.ndarray:
-        return np.asarray(kind(**parameters).fit(known, labels).decision_function(unknown))
+    def scores(examples: Any, unknown: Any, **parameters: Any) -> np.ndarray:
+        return np.asarray(kind(**parameters).fit(examples, labels).decision_function(unknown))
 
     yield "dense", scores(rows, new)
     if name not in ("EllipsoidSeparationClassifier", "SoftSeparationClassifier"):
@@ -125,9 +125,9 @@ def fits(name: str) -> Iterator[tuple[str, np.ndarray]]:
 
 @pytest.mark.parametrize("name", estimators.__all__)
 def test_an_estimator_scores_alike(name: str) -> None:
-    found = list(fits(name))
-    for form, scores in found[1:]:
-        assert_scores_agree(name, form, scores, found[0][1])
+    scores_of_forms = list(fits(name))
+    for form, scores in scores_of_forms[1:]:
+        assert_scores_agree(name, form, scores, scores_of_forms[0][1])
 
 
 @pytest.mark.parametrize("name", of_kind(SeparatingClassifier))
@@ -145,11 +145,11 @@ def test_a_kernel_matrix_is_its_kernel(name: str) -> None:
 def test_batches_are_one_stream(name: str, normalized: bool) -> None:
     data, kind = task(separable=False), getattr(estimators, name)
     rows = data.examples * np.linspace(0.5, 3.0, len(data.labels))[:, None]  # longer and longer
-    whole = kind(normalized=normalized).partial_fit(rows, data.labels, classes=[-1, 1])
+    full = kind(normalized=normalized).partial_fit(rows, data.labels, classes=[-1, 1])
     for ends in ([30, 60], range(1, 90), [89]):
         parted = kind(normalized=normalized)
         for part in np.split(np.arange(90), ends):
             parted.partial_fit(rows[part], data.labels[part], classes=[-1, 1])
-        assert parted.updates_.tolist() == whole.updates_.tolist()
-        assert parted.coef_.tolist() == whole.coef_.tolist()
-        assert parted.intercept_.tolist() == whole.intercept_.tolist()
+        assert parted.updates_.tolist() == full.updates_.tolist()
+        assert parted.coef_.tolist() == full.coef_.tolist()
+        assert parted.intercept_.tolist() == full.intercept_.tolist()

@@ -62,10 +62,10 @@ def test_an_upper_bound_of_0_is_infeasibility_however_the_run_ends(
 @pytest.mark.parametrize("weights", [[1.0, 0.0, 1.0], [3.0, 4.0, 5.0], [0.0, -1.0, 1.0]], ids=str)
 def test_weights_on_the_boundary_of_a_cone_are_not_moved(weights: list[float]) -> None:
     """norm(u) = t exactly: computed norms are rounded upward, beyond t."""
-    given, data = np.array(weights), np.array([[5.0], [0.0], [0.0]])
-    data[2] = -(given[:2] @ data[:2]) / given[2]
-    assert prove_weights(Matrix(data), SecondOrder(3), given) == 0.0
-    beyond = given - [0.0, 0.0, 1e-15]
+    vector, data = np.array(weights), np.array([[5.0], [0.0], [0.0]])
+    data[2] = -(vector[:2] @ data[:2]) / vector[2]
+    assert prove_weights(Matrix(data), SecondOrder(3), vector) == 0.0
+    beyond = vector - [0.0, 0.0, 1e-15]
     upper = prove_weights(Matrix(np.array([[5.0], [5.0], [1.0]])), SecondOrder(3), beyond)
     assert upper is not None
     assert upper > 0.0

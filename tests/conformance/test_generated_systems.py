@@ -57,13 +57,13 @@ def examine(kind: str, seed: int, folder: Path) -> Counter[str]:
     """Judge two algorithms on one system; what was wrong, and how they ended."""
     drawn = KINDS[kind](np.random.default_rng([seed, *map(ord, kind)]), folder)
     names = ON_CONES if kind in ("second-order", "program") else ON_ROWS
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name in (names[seed % len(names)], names[(seed + 1 + seed // 7) % len(names)]):
         result = solve(drawn.system, name, budget=BUDGET, seed=seed)
-        wrong = falsehoods(drawn.truth, result)
-        assert not wrong, f"{kind} {seed} {name}: {', '.join(wrong)} of {result}"
-        found[result.status.value] += 1
-    return found
+        false_claims = falsehoods(drawn.truth, result)
+        assert not false_claims, f"{kind} {seed} {name}: {', '.join(false_claims)} of {result}"
+        counts[result.status.value] += 1
+    return counts
 
 
 def batches(first: int) -> list[range]:
@@ -73,12 +73,12 @@ def batches(first: int) -> list[range]:
 @pytest.mark.parametrize("seeds", repeated([pytest.param(b, id=str(b[0])) for b in batches(6)], 1))
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_false_is_claimed(kind: str, seeds: range, tmp_path: Path) -> None:
-    found = sum((examine(kind, seed, tmp_path) for seed in seeds), Counter[str]())
-    assert sum(found.values()) == 2 * len(seeds)
+    statuses = sum((examine(kind, seed, tmp_path) for seed in seeds), Counter[str]())
+    assert sum(statuses.values()) == 2 * len(seeds)
 
 
 @pytest.mark.parametrize("seeds", repeated([pytest.param(b, id=str(b[0])) for b in batches(25)], 1))
-def test_what_is_no_system_is_refused(seeds: range, tmp_path: Path) -> None:
+def test_malformed_systems_are_refused(seeds: range, tmp_path: Path) -> None:
     for seed in seeds:
         make = invalid(np.random.default_rng(seed), tmp_path)
         with pytest.raises((InputError, DataError)) as caught:
@@ -86,7 +86,7 @@ def test_what_is_no_system_is_refused(seeds: range, tmp_path: Path) -> None:
         assert len(str(caught.value)) > 20
 
 
-def test_the_judge_finds_what_the_enclosure_keeps_out(
+def test_the_reference_check_detects_errors_excluded_by_the_enclosure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the rounding of the data in the bounds, feasible systems are called infeasible."""
@@ -97,7 +97,7 @@ def test_the_judge_finds_what_the_enclosure_keeps_out(
         assert falsehoods(drawn.truth, result) == ["INFEASIBLE", "upper is 0"]
 
 
-def test_the_judge_finds_what_the_errors_of_a_kernel_keep_out(
+def test_the_reference_check_detects_errors_of_a_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the errors of its values, one unknown has two dimensions as a linear kernel."""

@@ -107,11 +107,11 @@ def test_so_are_those_of_sparse_matrices(form: str) -> None:
     ],
     ids=["text", "complex", "no features", "no rows", "three axes", "integers beyond doubles"],
 )
-def test_what_is_no_matrix_of_numbers_is_refused(form: str, data: Any, message: str) -> None:
+def test_arrays_that_are_no_numeric_matrix_are_refused(form: str, data: Any, message: str) -> None:
     doors: dict[str, Form] = {
         **FORMS,
         "rows": ConicSystem.from_rows,
-        "second-order": lambda given: ConicSystem.second_order(given, [len(given)]),
+        "second-order": lambda data: ConicSystem.second_order(data, [len(data)]),
     }
     with pytest.raises(InputError, match=message):
         doors[form](data)
@@ -182,25 +182,25 @@ def test_matrices_that_are_no_kernels_are_refused() -> None:
 @pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=5))
 def test_numbers_of_any_kind_are_those_numbers(form: str, algorithm: str, kind: str) -> None:
     """Values that every kind holds exactly give the same run to the last bit."""
-    given = CLASSES[::-1] if form == "second-order" else CLASSES
+    classes = CLASSES[::-1] if form == "second-order" else CLASSES
     runs = []
-    for data in (given.astype(kind), given):
+    for data in (classes.astype(kind), classes):
         system = (
             ConicSystem.from_rows(data * SIGNS[:, None].astype(data.dtype))
             if form == "rows"
             else FORMS[form](data)
         )
         runs.append(solve(system, algorithm, budget=Budget(updates=50), seed=1))
-    one, two = runs
-    assert (one.status, one.updates) == (two.status, two.updates)
-    assert np.array_equal(one.point, two.point)
+    first, second = runs
+    assert (first.status, first.updates) == (second.status, second.updates)
+    assert np.array_equal(first.point, second.point)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_truth_values_are_zeros_and_ones(algorithm: str) -> None:
     rows = np.array([[True, False, True], [False, True, True], [True, True, False]])
-    one, two = (solve(data, algorithm, seed=1) for data in (rows, rows.astype(float)))
-    assert np.array_equal(one.point, two.point)
+    first, second = (solve(data, algorithm, seed=1) for data in (rows, rows.astype(float)))
+    assert np.array_equal(first.point, second.point)
 
 
 @pytest.mark.parametrize(
@@ -219,10 +219,10 @@ def test_matrices_of_any_form_are_those_matrices(algorithm: str, shape: Any) -> 
     data = CLASSES * SIGNS[:, None]
     if sp.issparse(shape(data)) and algorithm in DENSE_ONLY:
         pytest.skip("it refuses sparse rows")
-    one, two = (solve(rows, algorithm, seed=1) for rows in (shape(data), data))
-    assert one.status is two.status
-    assert one.updates == two.updates
-    assert one.point == pytest.approx(two.point)
+    first, second = (solve(rows, algorithm, seed=1) for rows in (shape(data), data))
+    assert first.status is second.status
+    assert first.updates == second.updates
+    assert first.point == pytest.approx(second.point)
 
 
 @pytest.mark.parametrize(
@@ -231,10 +231,10 @@ def test_matrices_of_any_form_are_those_matrices(algorithm: str, shape: Any) -> 
 @pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=2))
 def test_labels_of_any_kind_are_two_classes(algorithm: str, labels: list[Any]) -> None:
     for column in (labels, np.array(labels)[:, None]):
-        one = solve((CLASSES, column), algorithm, seed=1)
+        former = solve((CLASSES, column), algorithm, seed=1)
         two = solve((CLASSES, SIGNS), algorithm, seed=1)
-        assert np.array_equal(one.point, two.point)
-        kernels = (ConicSystem.from_kernel(Rbf(), CLASSES, given) for given in (column, SIGNS))
+        assert np.array_equal(former.point, two.point)
+        kernels = (ConicSystem.from_kernel(Rbf(), CLASSES, labels) for labels in (column, SIGNS))
         first, second = (solve(system, algorithm, seed=1) for system in kernels)
         assert np.array_equal(first.point, second.point)
 
@@ -259,7 +259,7 @@ def test_one_example_in_both_classes_has_no_separator(algorithm: str, form: str)
 
 
 @pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=5))
-def test_dimension_one(form: str, algorithm: str) -> None:
+def test_one_dimensional_systems_are_decided(form: str, algorithm: str) -> None:
     feasible = np.array([[1.0], [2.0], [-1.0], [-3.0]])
     if form == "second-order":
         expect_feasible(FORMS[form](np.array([[1.0], [-2.0], [-3.0], [-1.0]])), algorithm)
@@ -282,8 +282,8 @@ def test_unused_features_stay_unused(algorithm: str) -> None:
     """A column of zeros: the margin is the same, and so is the rest of the point."""
     data = planted(3, 12, 0.1, np.random.default_rng(4))[0]
     padded = np.insert(data, 1, 0.0, axis=1)
-    one, two = (solve(rows, algorithm, seed=1) for rows in (data, padded))
-    assert two.status in DECIDED
+    first, second = (solve(rows, algorithm, seed=1) for rows in (data, padded))
+    assert second.status in DECIDED
     if algorithm not in (
         "auto",
         "relaxed-perceptron",
@@ -292,14 +292,14 @@ def test_unused_features_stay_unused(algorithm: str) -> None:
         "winnow",
         "scs",
     ):
-        assert one.updates == two.updates
-        assert two.point[1] == pytest.approx(0.0, abs=1e-12)
-        assert np.delete(two.point, 1) == pytest.approx(one.point)
+        assert first.updates == second.updates
+        assert second.point[1] == pytest.approx(0.0, abs=1e-12)
+        assert np.delete(second.point, 1) == pytest.approx(first.point)
 
 
 @pytest.mark.parametrize("size", [1e-140, 1e140])
 @pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3))
-def test_rows_of_extreme_length_are_seen_through_their_norms(algorithm: str, size: float) -> None:
+def test_rows_of_extreme_length_are_normalised(algorithm: str, size: float) -> None:
     rows = CLASSES * SIGNS[:, None] * np.array([1.0, size, 1.0, size])[:, None]
     expect_feasible(ConicSystem.from_rows(rows), algorithm)
     with pytest.raises(InputError, match=r"norm outside 1e-150 .. 1e150"):
@@ -307,12 +307,12 @@ def test_rows_of_extreme_length_are_seen_through_their_norms(algorithm: str, siz
 
 
 @pytest.mark.parametrize("kernel", ["rbf", Rbf, None, 3.0])
-def test_what_is_no_kernel_is_refused(kernel: object) -> None:
+def test_arrays_that_are_no_kernel_matrix_are_refused(kernel: object) -> None:
     with pytest.raises(InputError, match="as a kernel"):
         ConicSystem.from_kernel(kernel, np.eye(3), [0, 1, 1])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("sizes", [4, "4", [1.5, 3.5], [], [6], [2, 2], [0, 5], [-1, 6]])
-def test_sizes_of_blocks_are_whole_numbers_that_fit(sizes: object) -> None:
+def test_block_sizes_are_integers_that_sum_to_the_rows(sizes: object) -> None:
     with pytest.raises(InputError, match="whole numbers"):
         ConicSystem.second_order(np.ones((5, 2)), sizes)  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ def examine(kind: str, seed: int, algorithms: list[str]) -> int:
     return proved
 
 
-def chosen(kind: str, seed: int, count: int) -> list[str]:
+def selected_instances(kind: str, seed: int, count: int) -> list[str]:
     """Some of the algorithms that run on a kind, in turn."""
     return [ANY_CONE[(seed * count + k) % len(ANY_CONE)] for k in range(count)]
 
@@ -59,7 +59,7 @@ def chosen(kind: str, seed: int, count: int) -> list[str]:
 @pytest.mark.parametrize("block", repeated(range(4), kept=1))
 def test_no_false_claim(block: int, kind: str) -> None:
     seeds = range(8 * block, 8 * block + 8)
-    proved = sum(examine(kind, seed, chosen(kind, seed, 4)) for seed in seeds)
+    proved = sum(examine(kind, seed, selected_instances(kind, seed, 4)) for seed in seeds)
     assert proved >= 4  # most are decided: the test is about claims, not about their absence
 
 

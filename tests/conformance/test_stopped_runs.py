@@ -93,23 +93,23 @@ def long_step(most: int) -> Callable[..., None]:
     return compute
 
 
-@pytest.mark.parametrize("place", ["view", "start", "step"])
-def test_what_a_step_cannot_finish_ends_the_run_with_a_bracket(
-    place: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("location", ["view", "start", "step"])
+def test_a_step_that_exceeds_the_budget_ends_the_run_with_bounds(
+    location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = registry.load("algorithm", "perceptron")
-    monkeypatch.setattr(kind, place, long_step(10**6))
+    monkeypatch.setattr(kind, location, long_step(10**6))
     stop = Stop(20)
     result = solve(rows(), kind(), budget=ENDLESS, stop=stop)
     assert (result.status, result.message) == (Status.TIME_LIMIT, "enough")
     assert stop.late <= 3
     assert result.margin_upper is not None
-    if place != "step":  # that begins at 0, which has no margin
+    if location != "step":  # that begins at 0, which has no margin
         assert result.margin_lower is not None
         assert result.margin_lower <= result.margin_upper
 
 
-def test_a_call_that_outlasts_the_budget_is_not_begun_and_said(
+def test_a_call_that_would_exceed_the_budget_is_not_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kind = registry.load("algorithm", "perceptron")
@@ -121,27 +121,27 @@ def test_a_call_that_outlasts_the_budget_is_not_begun_and_said(
     assert result.margin_upper is not None
 
 
-def test_proofs_that_take_too_long_are_given_up_for_the_bracket(
+def test_proofs_that_take_too_long_are_abandoned_for_bounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The proof of infeasibility would never end; its weights prove a bound all the same."""
-    asked = 0
+    calls = 0
 
     def prove_infeasible(system: ConicSystem, weights: object, *, quick: bool) -> None:
-        nonlocal asked
-        asked += 1
+        nonlocal calls
+        calls += 1
         long_step(10**6)()
 
     monkeypatch.setattr(ConicSystem, "prove_infeasible", prove_infeasible)
     stop = Stop(60)
     result = solve(infeasible_rows(), "von-neumann", budget=ENDLESS, stop=stop)
-    assert asked > 0
+    assert calls > 0
     assert result.status is Status.TIME_LIMIT
     assert stop.late <= 3
     assert result.margin_upper is not None
 
 
-def test_a_proof_of_infeasibility_that_had_no_time_is_tried_again_at_the_end(
+def test_a_skipped_proof_of_infeasibility_is_tried_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     proved, tries = ConicSystem.prove_infeasible, 0

@@ -15,7 +15,7 @@ import pytest
 from perceptron_lab.core.atomic_files import remove_partial_files, replace_file, replacing
 
 
-def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_a_replaced_file_leaves_no_temporary_file(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     for content in (b"old", b"new"):
         replace_file(path, content)
@@ -60,7 +60,7 @@ def test_the_bytes_are_on_the_disk_before_the_name_and_the_name_before_the_end(
     assert steps == ["file", "name", "folder"]
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+def test_temporary_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     code = """
 import sys, time
 from pathlib import Path
@@ -85,14 +85,14 @@ with replacing(Path(sys.argv[1])) as partial:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_this_process_writes_is_left_alone(tmp_path: Path) -> None:
+def test_temporary_files_of_this_process_remain(tmp_path: Path) -> None:
     with replacing(tmp_path / "a") as partial:
         partial.write_bytes(b"new")
         remove_partial_files(tmp_path)
     assert (tmp_path / "a").read_bytes() == b"new"
 
 
-def test_a_file_that_is_removed_before_its_lock_is_made_again(
+def test_a_lock_file_that_was_removed_is_created_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process took it for an abandoned one at that moment."""
@@ -112,7 +112,7 @@ def test_a_file_that_is_removed_before_its_lock_is_made_again(
     assert (tmp_path / "a").read_bytes() == b"new"
 
 
-def test_what_cannot_be_removed_or_locked_stays(
+def test_files_that_cannot_be_removed_or_locked_remain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".folder.1.partial").mkdir()

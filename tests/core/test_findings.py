@@ -77,7 +77,7 @@ def test_a_run_has_its_finding_and_the_message_of_it(run: tuple[str, Result, str
     assert result.finding.sentence in result.message
 
 
-def test_messages_of_former_rows_tell_the_same(run: tuple[str, Result, str]) -> None:
+def test_messages_of_former_rows_give_the_same_findings(run: tuple[str, Result, str]) -> None:
     name, result, _ = run
     former = former_finding(str(result.status), result.message)
     value = getattr(former, name)
@@ -108,13 +108,13 @@ def test_json_has_the_facts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_a_lack_of_memory_is_a_finding() -> None:
     outcome = failure(MemoryError("Unable to allocate 7 GiB"))
     assert outcome.finding == Finding(out_of_memory="Unable to allocate 7 GiB")
-    told = "Unable to allocate 7 GiB; run it on a machine with more memory"
-    assert outcome.message == told
-    for message in (told, "Unable to allocate 7 GiB; its memory is limited to 1 MiB: raise it"):
+    expected = "Unable to allocate 7 GiB; run it on a machine with more memory"
+    assert outcome.message == expected
+    for message in (expected, "Unable to allocate 7 GiB; its memory is limited to 1 MiB: raise it"):
         assert former_finding(Status.OUT_OF_MEMORY, message) == outcome.finding
 
 
-def test_other_messages_of_former_rows_tell_nothing() -> None:
+def test_other_messages_of_former_rows_give_no_findings() -> None:
     for status, message in (
         (Status.TIME_LIMIT, "HiGHS calls it feasible; the rest"),
         (Status.KILLED, "killed after 3 s: separated"),
@@ -126,7 +126,7 @@ def test_other_messages_of_former_rows_tell_nothing() -> None:
     assert former_finding(Status.FEASIBLE, shifted) == Finding(interior_shift=9.1e-13)
 
 
-def test_findings_add_up_and_nothing_is_empty() -> None:
+def test_findings_can_be_combined_and_empty_ones_are_refused() -> None:
     both = Finding(interior_shift=0.5) | Finding(rescalings=(1, 0))
     assert both.values() == {"interior_shift": 0.5, "rescalings": [1, 0]}
     assert Finding.of_values(both.values()) == both
@@ -143,7 +143,7 @@ def test_answers_about_separation_are_the_verdicts_and_more() -> None:
     verdicts = {verdict.COMPLETE: True, verdict.QUASI: True, verdict.OVERLAP: False}
     for word, answer in (verdicts | {verdict.UNDECIDED: None}).items():
         assert SeparationAnswer(word).separated is answer
-    assert {one.separated for one in SeparationAnswer} == {True, False, None}
+    assert {answer.separated for answer in SeparationAnswer} == {True, False, None}
 
 
 READING = {
@@ -161,10 +161,10 @@ WRITTEN_BY_OTHERS = {
 def of_message(node: ast.AST) -> bool:
     """Return whether an expression is made of a message."""
     parts = list(ast.walk(node))
-    names = [one.id for one in parts if isinstance(one, ast.Name)]
-    names += [one.attr for one in parts if isinstance(one, ast.Attribute)]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    names += [part.attr for part in parts if isinstance(part, ast.Attribute)]
     return "message" in names or any(
-        isinstance(one, ast.Constant) and one.value == "message" for one in parts
+        isinstance(part, ast.Constant) and part.value == "message" for part in parts
     )
 
 
@@ -182,17 +182,17 @@ def parsed(source: str) -> Iterator[int]:
             yield node.lineno
 
 
-def test_nothing_parses_messages_but_the_function_for_former_rows() -> None:
-    found = {
+def test_messages_are_parsed_only_for_former_rows() -> None:
+    sources = {
         path.relative_to(PACKAGE).as_posix(): lines
         for path in sorted(PACKAGE.rglob("*.py"))
         if (lines := list(parsed(path.read_text(encoding="utf-8"))))
     }
     source, begin = inspect.getsourcelines(former_finding)
-    lines = found.pop("experiments/storage/reader.py")
+    lines = sources.pop("experiments/storage/reader.py")
     assert lines
     assert set(lines) <= set(range(begin, begin + len(source)))
-    assert found.keys() == WRITTEN_BY_OTHERS.keys(), found
+    assert sources.keys() == WRITTEN_BY_OTHERS.keys(), sources
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_nothing_parses_messages_but_the_function_for_former_rows() -> None:
         '"did you mean" not in fault.message',
     ],
 )
-def test_a_parsed_message_is_seen(source: str) -> None:
+def test_parsing_of_a_message_is_detected(source: str) -> None:
     assert list(parsed(source)) == [1]
 
 

@@ -41,7 +41,7 @@ def test_a_former_path_is_the_present_module(former: str) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         module = import_module(former)
-    assert {one.category for one in caught} == {DeprecationWarning}
+    assert {warning.category for warning in caught} == {DeprecationWarning}
     assert str(caught[-1].message) == f"{former} is now {present}; import that"
     assert module is import_module(present)
     assert module.__name__ == present
@@ -49,7 +49,7 @@ def test_a_former_path_is_the_present_module(former: str) -> None:
     assert module.__spec__.name == present
 
 
-def test_names_that_never_were_are_not_found() -> None:
+def test_names_that_never_existed_are_not_importable() -> None:
     with pytest.raises(ModuleNotFoundError):
         import_module("perceptron_lab.no_such_module")
     with warnings.catch_warnings():

@@ -38,7 +38,7 @@ def test_a_width_is_reached_by_an_interval_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         "win",
         "margin_ratio",
@@ -54,9 +54,9 @@ def test_a_width_is_reached_by_an_interval_alone() -> None:
         {"margin_ratio": None},
     ],
 )
-def test_other_goals_are_refused(wrong: Any) -> None:
+def test_other_goals_are_refused(invalid: Any) -> None:
     with pytest.raises(InputError, match="give"):
-        goal_of(wrong)
+        goal_of(invalid)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_other_goals_are_refused(wrong: Any) -> None:
     ],
     ids=str,
 )
-def test_goals_are_reached_by_what_is_proved(proved: ProvedOutcome, reached: list[bool]) -> None:
+def test_goals_are_reached_by_verified_results(proved: ProvedOutcome, reached: list[bool]) -> None:
     assert [proved.reaches(goal) for goal in GOALS[: len(reached)]] == reached
 
 
@@ -94,7 +94,7 @@ def test_the_comparison_with_a_ratio_is_exact() -> None:
     )
 
 
-def test_what_is_missed_is_said_with_what_is_proved() -> None:
+def test_a_missed_goal_is_reported_with_what_is_verified() -> None:
     proved = ProvedOutcome(Status.FEASIBLE, 0.5799, 1.0)
     assert (
         proved.missed(MarginRatio(0.99)) == "the goal margin_ratio 0.99 is missed: 0.579 is proved"

@@ -59,7 +59,7 @@ def test_views_of_a_mapped_file_are_mapped_by_the_other_process(tmp_path: Path) 
     assert killable(np.array_equal, table, np.array(table))  # sent, as no other can map it
 
 
-def test_what_is_printed_is_no_answer() -> None:
+def test_output_on_stdout_is_no_answer() -> None:
     assert killable(print, "a solver's banner") is None
     assert killable(math.sqrt, 4.0) == 2.0
 
@@ -87,7 +87,7 @@ def test_a_call_that_never_returns_is_killed() -> None:
     assert killable(math.sqrt, 9.0) == 3.0
 
 
-def test_nothing_is_called_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_called_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killable_calls, "_worker", lambda: pytest.fail("a worker is started"))
     with time_limit(0.0), pytest.raises(TimeIsUp):
         killable(math.sqrt, 4.0)

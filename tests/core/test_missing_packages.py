@@ -51,9 +51,9 @@ def hide(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no finder find a module."""
 
     def find(name: str, path: Any = None, target: Any = None) -> Any:
-        return None if name == module else found(name, path, target)
+        return None if name == module else find_spec(name, path, target)
 
-    found = PathFinder.find_spec
+    find_spec = PathFinder.find_spec
     monkeypatch.setattr(PathFinder, "find_spec", find)
     monkeypatch.delitem(sys.modules, module, raising=False)
 
@@ -73,7 +73,7 @@ def test_the_error_is_the_line_that_installs_it(
     assert importlib.util.find_spec(module) is None
 
 
-def test_what_is_no_package_fails_as_it_always_does() -> None:
+def test_an_import_error_of_another_module_is_passed_on() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"No module named 'perceptron_lab\.absent'"):
         exec("import perceptron_lab.absent", dict(HERE))
     with pytest.raises(ImportError, match="cannot import name 'absent'"):

@@ -15,8 +15,14 @@ def doubles(seed: int, count: int) -> list[float]:
     """Doubles of all sizes and both signs, the decimals among them that are ends of intervals."""
     rng = np.random.default_rng(seed)
     wide = rng.standard_normal(count) * 10.0 ** rng.uniform(-300, 300, count)
-    near = rng.integers(-999, 1000, count) / 1000.0
-    return [*wide.tolist(), *near.tolist(), *np.nextafter(near, np.inf).tolist(), 0.0, 5e-324]
+    approximate = rng.integers(-999, 1000, count) / 1000.0
+    return [
+        *wide.tolist(),
+        *approximate.tolist(),
+        *np.nextafter(approximate, np.inf).tolist(),
+        0.0,
+        5e-324,
+    ]
 
 
 @pytest.mark.parametrize("digits", [1, 3, 6, 10])

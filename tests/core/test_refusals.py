@@ -20,7 +20,7 @@ from perceptron_lab.experiments.configuration.faults import Fault
 
 
 @pytest.mark.parametrize(
-    ("record", "arguments", "named", "said"),
+    ("record", "arguments", "named", "message"),
     [
         (Budget, ["a"], {}, "Budget: updates 'a'; allowed: a whole number, 0 or more"),
         (Budget, [-1], {}, "Budget: updates -1; allowed: 0 or more"),
@@ -44,12 +44,12 @@ from perceptron_lab.experiments.configuration.faults import Fault
         (MarginUpper, [], {}, "MarginUpper: margin_upper is missing; it must be given"),
     ],
 )
-def test_it_says_what_was_received_and_what_is_allowed(
-    record: Any, arguments: list[Any], named: dict[str, Any], said: str
+def test_the_error_states_the_value_and_the_allowed_ones(
+    record: Any, arguments: list[Any], named: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError) as caught:
         record(*arguments, **named)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 def test_right_values_pass() -> None:
@@ -75,24 +75,24 @@ def parameters(record: Any) -> list[str]:
 
 
 def one_line(error: pytest.ExceptionInfo[InputError]) -> str:
-    said = str(error.value)
-    assert "\n" not in said
+    message = str(error.value)
+    assert "\n" not in message
     for word in ("pydantic", "Input should", "Value error", "[type=", "validation error"):
-        assert word not in said
-    return said
+        assert word not in message
+    return message
 
 
 def answered_otherwise(record: Any) -> list[str]:
     """Return what is said of parameters, and of one too many, other than in a line of ours."""
-    said = []
+    messages = []
     for name in parameters(record):
         with pytest.raises(InputError) as caught:
             record(**{name: Odd()})
         if f"{name} <odd>; allowed: " not in one_line(caught):
-            said.append(str(caught.value))
+            messages.append(str(caught.value))
     with pytest.raises(InputError) as caught:
         record(zap=1)
-    return said if "no parameter 'zap'" in one_line(caught) else [*said, str(caught.value)]
+    return messages if "no parameter 'zap'" in one_line(caught) else [*messages, str(caught.value)]
 
 
 @pytest.mark.parametrize(("kind", "name"), REGISTERED)
@@ -113,20 +113,24 @@ def test_kernels_refuse_in_one_line(record: Any) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), REGISTERED)
-def test_a_configuration_names_each_parameter_at_its_place(kind: str, name: str) -> None:
+def test_a_configuration_error_names_the_location_of_the_parameter(kind: str, name: str) -> None:
     """A mapping of a list is no value of a parameter, but of those that are mappings."""
     mappings = ("parameters", "first_parameters", "options")
-    known = [one for one in parameters(registry.load(kind, name)) if one not in mappings]
+    names = [
+        parameter
+        for parameter in parameters(registry.load(kind, name))
+        if parameter not in mappings
+    ]
     faults: list[Fault] = []
-    places: dict[str, tuple[str | int, ...]] = {one: ("at", 0, one) for one in known}
-    build(kind, name, ("at",), {one: {"odd": []} for one in known}, places, faults)
-    found = {".".join(map(str, one.crumbs)): one.message for one in faults}
-    for one in known:
-        assert found[f"at.0.{one}"].startswith("received a mapping; allowed: ")
+    indices: dict[str, tuple[str | int, ...]] = {name: ("at", 0, name) for name in names}
+    build(kind, name, ("at",), {name: {"odd": []} for name in names}, indices, faults)
+    messages = {".".join(map(str, fault.crumbs)): fault.message for fault in faults}
+    for parameter in names:
+        assert messages[f"at.0.{parameter}"].startswith("received a mapping; allowed: ")
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "override", "said"),
+    ("algorithm", "override", "message"),
     [
         ("perceptron-with-margin", "b=x", "b: received the text 'x'; allowed: a number, more th"),
         ("svc", "tolerance=0", "tolerance: received 0; allowed: more than 0"),
@@ -134,13 +138,13 @@ def test_a_configuration_names_each_parameter_at_its_place(kind: str, name: str)
         ("sgd", "first=a", "first: received the text 'a'; allowed: a whole number, 1 or more\n"),
     ],
 )
-def test_the_command_line_says_the_range(
-    algorithm: str, override: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_command_line_states_the_range(
+    algorithm: str, override: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "rows.csv").write_text("1,2\n3,4\n")
-    given = ["solve", str(tmp_path / "rows.csv"), "--algorithm", algorithm, "-s", override]
-    assert main(given) == 2
-    assert said in capsys.readouterr().err
+    command = ["solve", str(tmp_path / "rows.csv"), "--algorithm", algorithm, "-s", override]
+    assert main(command) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_attributes_of_the_class_are_no_parameters() -> None:

@@ -12,7 +12,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.core.registry import register
 
-pytestmark = pytest.mark.usefixtures("own_registrations")
+pytestmark = pytest.mark.usefixtures("user_registrations")
 KINDS = ["algorithm", "learner", "oracle", "dataset"]
 
 
@@ -21,7 +21,7 @@ class Mine:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_registered_name_loads_and_is_found_again(kind: str) -> None:
+def test_every_registered_name_can_be_loaded(kind: str) -> None:
     names = registry.names(kind)
     assert names
     assert len(set(names)) == len(names)
@@ -77,7 +77,7 @@ def test_a_record_that_is_not_registered_has_the_name_of_its_class() -> None:
         ("algorithm", "", "`plab list algorithms` lists them"),
     ],
 )
-def test_an_unknown_name_is_refused_with_what_is_known(kind: str, name: str, hint: str) -> None:
+def test_an_unknown_name_is_refused_with_the_known_names(kind: str, name: str, hint: str) -> None:
     with pytest.raises(ConfigError, match=f"unknown {kind} {name!r}") as caught:
         registry.load(kind, name)
     assert hint in str(caught.value)
@@ -91,7 +91,7 @@ def test_no_hint_where_nothing_is_close() -> None:
 
 
 @pytest.mark.parametrize("target", [Mine, f"{__name__}:Mine"])
-def test_a_users_own_class_is_loaded_by_its_name(target: str | type) -> None:
+def test_a_class_of_a_user_is_loaded_by_its_name(target: str | type) -> None:
     register("algorithm", "mine", target)
     assert registry.names("algorithm")[-1] == "mine"
     loaded = registry.load("algorithm", "mine")
@@ -118,7 +118,7 @@ def test_one_name_may_be_used_once_per_kind() -> None:
         register("algorithm", "perceptron", Mine)
 
 
-def test_an_addition_can_be_taken_back_and_nothing_else() -> None:
+def test_only_registered_additions_can_be_removed() -> None:
     register("algorithm", "mine", Mine)
     registry.unregister("algorithm", "mine")
     assert registry.additions() == []

@@ -51,13 +51,13 @@ def round_trip(result: Result, path: Path) -> Result:
 
 def assert_equal(left: Result, right: Result) -> None:
     for name in (field.name for field in fields(Result)):
-        ours, theirs = getattr(left, name), getattr(right, name)
+        ours, expected = getattr(left, name), getattr(right, name)
         if isinstance(ours, np.ndarray):
-            assert ours.dtype == theirs.dtype
-            np.testing.assert_array_equal(ours, theirs)
+            assert ours.dtype == expected.dtype
+            np.testing.assert_array_equal(ours, expected)
         else:
-            assert ours == theirs, name
-            assert type(ours) is type(theirs), name
+            assert ours == expected, name
+            assert type(ours) is type(expected), name
 
 
 def test_a_result_survives_a_round_trip(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_file_that_knows_no_goal_is_read(tmp_path: Path) -> None:
     assert_equal(Result.load(tmp_path / "old.npz"), RESULT)
 
 
-def test_the_first_line_says_what_became_of_the_goal() -> None:
+def test_the_first_line_states_whether_the_goal_is_reached() -> None:
     missed = replace(RESULT, goal=MarginRatio(0.99), goal_reached=False)
     assert str(missed).startswith("FEASIBLE (proved), goal margin_ratio=0.99 missed: the point")
     reached = replace(RESULT, goal=MarginRatio(0.99), goal_reached=True)
@@ -113,7 +113,7 @@ def test_measured_numbers_and_arrays_survive(tmp_path: Path) -> None:
     assert replace(traced.trace, measures={}) == RESULT.trace
 
 
-def test_what_is_missing_stays_missing(tmp_path: Path) -> None:
+def test_absent_values_remain_absent(tmp_path: Path) -> None:
     bare = replace(
         RESULT,
         status=Status.UPDATE_LIMIT,
@@ -162,7 +162,7 @@ def test_the_summary() -> None:
     ]
 
 
-def test_a_bound_says_what_it_bounds() -> None:
+def test_a_bound_names_the_bounded_quantity() -> None:
     expected = Bound(100.0, "Theorem 4.2 of Kharechko2009", kind="expectation")
     assert str(replace(RESULT, bound=expected)).splitlines()[-1] == (
         "  bound: 100 updates in expectation (Theorem 4.2 of Kharechko2009)"
@@ -178,7 +178,7 @@ def test_the_kind_of_a_bound_survives(tmp_path: Path) -> None:
     assert loaded.bound == bound
 
 
-def test_the_summary_of_a_run_that_proved_nothing() -> None:
+def test_the_summary_of_a_run_without_verified_result() -> None:
     nothing = replace(
         RESULT,
         status=Status.TIME_LIMIT,
@@ -236,7 +236,7 @@ def test_a_notebook_shows_a_table_with_every_text_escaped() -> None:
 
 
 @pytest.mark.parametrize("bounds", [(0.1, 0.5), (None, 0.5), (0.1, None), (None, None)])
-def test_the_figure_of_a_trace_shows_what_is_finite(bounds: tuple[Any, Any]) -> None:
+def test_the_figure_of_a_trace_shows_its_finite_values(bounds: tuple[Any, Any]) -> None:
     lower, upper = bounds
     figure = replace(RESULT, margin_lower=lower, margin_upper=upper).plot()
     (axes,) = figure.axes

@@ -58,12 +58,12 @@ def test_a_flag_of_any_limit_ends_the_work(inner: bool) -> None:
 
 
 def test_another_thread_has_no_limit() -> None:
-    seen = list[float]()
+    recorded = list[float]()
     with time_limit(1.0):
-        thread = threading.Thread(target=lambda: seen.append(seconds_left()))
+        thread = threading.Thread(target=lambda: recorded.append(seconds_left()))
         thread.start()
         thread.join()
-    assert seen == [math.inf]
+    assert recorded == [math.inf]
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_what_would_outlast_the_limit_is_not_begun(clock: list[float]) -> None:
+def test_work_that_would_exceed_the_limit_is_not_started(clock: list[float]) -> None:
     check_time(1e300)
     with time_limit(3.0):
         check_time(2.9 * RATE)
@@ -97,12 +97,12 @@ def test_last_proofs_have_an_allowance_beyond_the_limit(clock: list[float]) -> N
         assert time_is_up()
 
 
-def test_last_proofs_of_an_inner_limit_end_with_those_of_the_outer_one(clock: list[float]) -> None:
+def test_final_proofs_under_a_nested_limit_end_with_the_outer_limit(clock: list[float]) -> None:
     with time_limit(10.0), time_limit(20.0), last_proofs():
         assert seconds_left() == pytest.approx(10.0 + ALLOWANCE + 10.0 * SHARE)
 
 
-def test_what_stopped_the_work_shortens_the_last_proofs_and_does_not_end_them(
+def test_the_reason_of_a_stop_shortens_the_final_proofs_only(
     clock: list[float],
 ) -> None:
     with time_limit(100.0, lambda: True):
@@ -159,7 +159,7 @@ def test_clocks_stand_still_in_pauses_that_may_be_nested(first: Program, second:
             assert seconds_left() == 1e6 - unpaused(second)
 
 
-def test_a_pause_of_one_thread_is_none_of_another_and_limits_keep_theirs() -> None:
+def test_a_pause_of_one_thread_does_not_affect_other_threads() -> None:
     with ThreadPoolExecutor(1) as pool:
         with paused():
             time.sleep(0.2)

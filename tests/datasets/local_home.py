@@ -28,16 +28,16 @@ class LocalHome:
     def __init__(self, answer: Callable[[str], Answer]) -> None:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                given = answer(self.path)
-                length = len(given.body) if given.length is None else given.length
-                self.send_response(given.status)
-                if given.encoding is not None:
-                    self.send_header("Content-Encoding", given.encoding)
-                if given.location is not None:
-                    self.send_header("Location", given.location)
+                response = answer(self.path)
+                length = len(response.body) if response.length is None else response.length
+                self.send_response(response.status)
+                if response.encoding is not None:
+                    self.send_header("Content-Encoding", response.encoding)
+                if response.location is not None:
+                    self.send_header("Location", response.location)
                 self.send_header("Content-Length", str(length))
                 self.end_headers()
-                self.wfile.write(given.body)
+                self.wfile.write(response.body)
 
             def log_message(self, format: str, *args: object) -> None:
                 """Keep the test output quiet."""

@@ -54,25 +54,25 @@ def test_words_are_two_letters_or_more_in_lower_case() -> None:
 
 
 def test_plain_counts_by_hand() -> None:
-    made = features(TRAINING, TEST, weighting="tf", **PLAIN)
-    assert table(made, 0) == {
+    bag = features(TRAINING, TEST, weighting="tf", **PLAIN)
+    assert table(bag, 0) == {
         "corn": 3.0, "prices": 1.0, "rose": 1.0, "the": 1.0, "traders": 1.0, "traded": 1.0
     }  # fmt: skip
-    assert made.training.shape == (3, 12)
-    assert made.test.shape == (4, 12)
+    assert bag.training.shape == (3, 12)
+    assert bag.test.shape == (4, 12)
 
 
 def test_stop_words_go_before_stems_are_formed() -> None:
     # Porter makes "onc" of "once" and "veri" of "very", which no list of stop words holds.
     assert {"once", "very"} <= ENGLISH_STOP_WORDS
-    made = features(["once very corn", "onces corns"])
-    assert made.words == ("corn", "onc")
+    bag = features(["once very corn", "onces corns"])
+    assert bag.words == ("corn", "onc")
     assert features(["once very corn"], stop_words=False).words == ("corn", "onc", "veri")
 
 
 def test_words_of_one_stem_are_counted_together() -> None:
-    made = features(TRAINING, weighting="tf", stop_words=False, normalise=False)
-    assert table(made, 0) == {"corn": 3.0, "price": 1.0, "rose": 1.0, "the": 1.0, "trader": 1.0,
+    bag = features(TRAINING, weighting="tf", stop_words=False, normalise=False)
+    assert table(bag, 0) == {"corn": 3.0, "price": 1.0, "rose": 1.0, "the": 1.0, "trader": 1.0,
                               "trade": 1.0}  # fmt: skip
     assert table(features(["trade trades trading", "x y"], weighting="tf"), 0) == {"trade": 1.0}
 
@@ -87,8 +87,8 @@ def test_words_of_one_stem_are_counted_together() -> None:
     ],
 )
 def test_weights_by_hand(weighting: str, weight: float) -> None:
-    made = features(TRAINING, weighting=weighting, **PLAIN)
-    assert table(made, 0)["corn"] == pytest.approx(weight, rel=1e-15)
+    bag = features(TRAINING, weighting=weighting, **PLAIN)
+    assert table(bag, 0)["corn"] == pytest.approx(weight, rel=1e-15)
 
 
 def test_frequencies_come_from_training_documents_alone() -> None:
@@ -98,12 +98,12 @@ def test_frequencies_come_from_training_documents_alone() -> None:
 
 
 def test_scikit_learn_agrees_on_term_frequencies() -> None:
-    theirs = TfidfVectorizer(
+    expected = TfidfVectorizer(
         token_pattern="[a-z]{2,}", stop_words="english", use_idf=False, norm="l2"
     )
     ours = features(TRAINING, TEST, weighting="tf", stem=False)
-    np.testing.assert_allclose(ours.training.toarray(), theirs.fit_transform(TRAINING).toarray())
-    np.testing.assert_allclose(ours.test.toarray(), theirs.transform(TEST).toarray())
+    np.testing.assert_allclose(ours.training.toarray(), expected.fit_transform(TRAINING).toarray())
+    np.testing.assert_allclose(ours.test.toarray(), expected.transform(TEST).toarray())
 
 
 def test_min_documents_counts_stems() -> None:
@@ -119,17 +119,17 @@ def test_min_documents_counts_stems() -> None:
 @pytest.mark.parametrize("weighting", ["log1p-idf", "tf-idf", "log-tf", "tf"])
 @pytest.mark.parametrize("normalise", [True, False])
 def test_documents_without_known_words_are_rows_of_zeros(weighting: str, normalise: bool) -> None:
-    made = features([*TRAINING, ""], TEST, weighting=weighting, normalise=normalise)
-    assert not made.training.toarray()[3].any()
-    assert made.test.toarray()[0].any()
-    assert not made.test.toarray()[1:].any()
+    bag = features([*TRAINING, ""], TEST, weighting=weighting, normalise=normalise)
+    assert not bag.training.toarray()[3].any()
+    assert bag.test.toarray()[0].any()
+    assert not bag.test.toarray()[1:].any()
 
 
 def test_a_word_of_every_document_weighs_nothing() -> None:
-    made = features(["corn", "corn wheat"], ["corn"])
-    assert not made.training.toarray()[0].any()
-    assert made.training.nnz == 1
-    assert made.test.nnz == 0
+    bag = features(["corn", "corn wheat"], ["corn"])
+    assert not bag.training.toarray()[0].any()
+    assert bag.training.nnz == 1
+    assert bag.test.nnz == 0
 
 
 @given(SENTENCES, SENTENCES, st.booleans(), st.sampled_from(["log1p-idf", "tf-idf", "tf"]))
@@ -137,11 +137,11 @@ def test_rows_are_units_or_zeros_and_never_nan(
     training: list[str], test: list[str], stem: bool, weighting: str
 ) -> None:
     try:
-        made = features(training, test, stem=stem, weighting=weighting)
+        bag = features(training, test, stem=stem, weighting=weighting)
     except InputError:
         assert not set(" ".join(training).split()) & {"corn", "corns", "rise", "rose"}
         return
-    for matrix, documents in ((made.training, training), (made.test, test)):
+    for matrix, documents in ((bag.training, training), (bag.test, test)):
         norms = np.linalg.norm(matrix.toarray(), axis=1)
         assert len(norms) == len(documents)
         assert ((norms == 0.0) | (np.abs(norms - 1.0) < 1e-14)).all()

@@ -33,8 +33,8 @@ def make(**parameters: Any) -> ConditionedCones:
 
 
 def isometric(record: ConditionedCones, seed: int) -> FloatArray:
-    made = record.generate(seed)
-    return np.asarray(made.data * np.sqrt(made.cone.multiplicity)[:, None])
+    sample = record.generate(seed)
+    return np.asarray(sample.data * np.sqrt(sample.cone.multiplicity)[:, None])
 
 
 @EACH
@@ -51,26 +51,26 @@ def test_columns_are_orthonormal(parameters: dict[str, Any], known: str, side: s
 def test_the_point_is_the_analytic_centre(
     parameters: dict[str, Any], seed: int, delta: float
 ) -> None:
-    made = make(**parameters, delta=delta).generate(seed)
-    assert made.point is not None
-    cone, scores = made.cone, made.data @ made.point
+    sample = make(**parameters, delta=delta).generate(seed)
+    assert sample.point is not None
+    cone, scores = sample.cone, sample.data @ sample.point
     values, frame = cone.spectrum(scores)
     assert values.min() > 0
     inverse, e = cone.assemble(1.0 / values, frame), cone.multiplicity * cone.identity
     gradient = inverse - cone.rank / values.sum() * e
-    assert np.linalg.norm(gradient @ made.data) <= 1e-10 * np.linalg.norm(gradient)
+    assert np.linalg.norm(gradient @ sample.data) <= 1e-10 * np.linalg.norm(gradient)
     # Of elements of L with the same trace none has a larger determinant
     rng = np.random.default_rng(seed)
     for size in (1e-3, 0.03, 0.3):
-        step = made.data @ rng.standard_normal(made.data.shape[1])
-        moved = scores + size * values.min() * step / np.abs(cone.eigenvalues(step)).max()
-        moved *= values.sum() / cone.eigenvalues(moved).sum()
-        assert np.log(cone.eigenvalues(moved)).sum() <= np.log(values).sum() + 1e-9
+        step = sample.data @ rng.standard_normal(sample.data.shape[1])
+        shifted = scores + size * values.min() * step / np.abs(cone.eigenvalues(step)).max()
+        shifted *= values.sum() / cone.eigenvalues(shifted).sum()
+        assert np.log(cone.eigenvalues(shifted)).sum() <= np.log(values).sum() + 1e-9
 
 
-def test_second_order_blocks_have_the_sizes_and_gaps_told() -> None:
-    made = make(family="second-order", blocks=40, delta=1e-4, large=0.25).generate(5)
-    blocks = (made.data @ made.point).reshape(40, 5)
+def test_second_order_blocks_have_the_specified_sizes_and_gaps() -> None:
+    sample = make(family="second-order", blocks=40, delta=1e-4, large=0.25).generate(5)
+    blocks = (sample.data @ sample.point).reshape(40, 5)
     heights, lengths = blocks[:, -1], np.linalg.norm(blocks[:, :-1], axis=1)
     heights, lengths = heights / heights.max(), lengths / heights
     assert np.sum(heights <= 1e-4 / heights[heights > 1e-3].min()) == 30
@@ -81,11 +81,11 @@ def test_second_order_blocks_have_the_sizes_and_gaps_told() -> None:
 @pytest.mark.parametrize("delta", [0.1, 1e-3, 1e-8])
 def test_both_ends_of_the_margin_are_proved(parameters: dict[str, Any], delta: float) -> None:
     record = make(**parameters, known="margin", delta=delta)
-    problem, made = record.problem(2), record.generate(2)
-    assert made.weights is not None
+    problem, sample = record.problem(2), record.generate(2)
+    assert sample.weights is not None
     assert problem.facts.margin is not None
     assert 0.999 * delta < problem.facts.margin <= delta * (1 + 1e-6)
-    assert problem.system.prove_weights(made.weights) == pytest.approx(delta, rel=1e-6)
+    assert problem.system.prove_weights(sample.weights) == pytest.approx(delta, rel=1e-6)
 
 
 @EACH
@@ -103,11 +103,11 @@ def test_the_known_point_is_proved(parameters: dict[str, Any], known: str, delta
 def test_twins_are_proved_infeasible(parameters: dict[str, Any], known: str) -> None:
     record = make(**parameters, known=known, side="infeasible", delta=0.03)
     for seed in range(3):
-        problem, made = record.problem(seed), record.generate(seed)
-        assert made.point is None
-        assert made.weights is not None
+        problem, sample = record.problem(seed), record.generate(seed)
+        assert sample.point is None
+        assert sample.weights is not None
         assert problem.facts.margin is None
-        assert problem.system.prove_infeasible(made.weights) is not None
+        assert problem.system.prove_infeasible(sample.weights) is not None
 
 
 @EACH
@@ -117,18 +117,18 @@ def test_ill_posed_systems_meet_the_cone_at_its_boundary(
 ) -> None:
     record = make(**parameters, known=known, side="ill-posed", delta=0.1)
     for seed in range(3):
-        made, system = record.generate(seed), record.problem(seed).system
-        assert made.point is not None
-        assert made.weights is not None
-        bound = system.prove_weights(made.weights)
+        sample, system = record.generate(seed), record.problem(seed).system
+        assert sample.point is not None
+        assert sample.weights is not None
+        bound = system.prove_weights(sample.weights)
         assert bound is not None
         assert bound < 1e-13
-        assert system.prove_point(made.point).margin_lower > -1e-13
+        assert system.prove_point(sample.point).margin_lower > -1e-13
         # Complementary: where the one is 0, the other is not
-        points = made.cone.eigenvalues(made.data @ made.point)
-        weights = made.cone.eigenvalues(made.weights / made.cone.multiplicity)
-        assert abs(made.weights @ made.data @ made.point) < 1e-14
-        assert np.sum(points > 1e-6) + np.sum(weights > 1e-6) == made.cone.rank
+        points = sample.cone.eigenvalues(sample.data @ sample.point)
+        weights = sample.cone.eigenvalues(sample.weights / sample.cone.multiplicity)
+        assert abs(sample.weights @ sample.data @ sample.point) < 1e-14
+        assert np.sum(points > 1e-6) + np.sum(weights > 1e-6) == sample.cone.rank
 
 
 @EACH
@@ -145,19 +145,19 @@ def test_sides_share_x(parameters: dict[str, Any], known: str) -> None:
 @EACH
 def test_an_independent_solver_agrees(parameters: dict[str, Any]) -> None:
     margins = make(**parameters, known="margin", delta=0.05).problem(1)
-    found = solve(margins.system, Clarabel())
-    assert found.status is Status.FEASIBLE
-    assert found.margin_lower == pytest.approx(0.05, rel=1e-4)
+    result = solve(margins.system, Clarabel())
+    assert result.status is Status.FEASIBLE
+    assert result.margin_lower == pytest.approx(0.05, rel=1e-4)
     twin = make(**parameters, side="infeasible", delta=0.3).problem(1)
     assert solve(twin.system, Clarabel()).status is not Status.FEASIBLE
 
 
-def test_the_smaller_delta_the_longer_the_ellipsoid_method_takes() -> None:
+def test_the_ellipsoid_method_needs_more_updates_for_smaller_delta() -> None:
     shape = {"family": "second-order", "blocks": 4, "block_size": 3}
     problems = [make(**shape, delta=delta).problem(0) for delta in (0.3, 1e-3)]
-    found = [solve(problem.system, Ellipsoid()) for problem in problems]
-    assert [one.status for one in found] == [Status.FEASIBLE] * 2
-    assert found[1].updates > 2 * found[0].updates
+    results = [solve(problem.system, Ellipsoid()) for problem in problems]
+    assert [result.status for result in results] == [Status.FEASIBLE] * 2
+    assert results[1].updates > 2 * results[0].updates
 
 
 @EACH
@@ -186,10 +186,10 @@ def test_seed_and_name_determine_the_data(parameters: dict[str, Any]) -> None:
 
 def test_margins_of_elements_have_norm_one() -> None:
     cone = make(family="mixed").generate(0).cone
-    found = margin_elements(np.random.default_rng(0), cone, 0.01)
-    assert found.inside @ found.inside == pytest.approx(1.0, abs=1e-12)
-    assert found.inside.min() == pytest.approx(0.01, abs=1e-15)
-    assert found.across @ found.inside == pytest.approx(0.01, abs=1e-12)
+    elements = margin_elements(np.random.default_rng(0), cone, 0.01)
+    assert elements.inside @ elements.inside == pytest.approx(1.0, abs=1e-12)
+    assert elements.inside.min() == pytest.approx(0.01, abs=1e-15)
+    assert elements.across @ elements.inside == pytest.approx(0.01, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_margins_of_elements_have_norm_one() -> None:
         ),
     ],
 )
-def test_names_tell_everything(parameters: dict[str, Any], name: str) -> None:
+def test_instance_names_contain_all_parameters(parameters: dict[str, Any], name: str) -> None:
     record = make(**parameters)
     assert record.names() == [name]
     assert record.load(name, seed=0, base=Path(".")).name == name
@@ -235,6 +235,6 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], reason: str) -> 
     assert reason in str(caught.value)
 
 
-def test_a_wrong_name_is_refused() -> None:
+def test_an_unknown_instance_name_is_refused() -> None:
     with pytest.raises(ConfigError, match="there is no instance 'orthant'"):
         make(family="orthant").load("orthant", seed=0, base=Path("."))

@@ -67,24 +67,24 @@ def eigenvalues_of_weights(cone: Cone, weights: np.ndarray) -> np.ndarray:
 
 @given(cones(), st.integers(2, 8), st.floats(1e-6, 0.9), st.integers(0, 2**32))
 def test_planted_margins_are_exact(cone: Cone, dimension: int, margin: float, seed: int) -> None:
-    made = planted(np.random.default_rng(seed), cone, dimension, margin)
-    assert made.data.shape == (cone.size, dimension)
-    assert made.point is not None
-    assert np.linalg.norm(made.point) == pytest.approx(1.0, abs=1e-14)
+    sample = planted(np.random.default_rng(seed), cone, dimension, margin)
+    assert sample.data.shape == (cone.size, dimension)
+    assert sample.point is not None
+    assert np.linalg.norm(sample.point) == pytest.approx(1.0, abs=1e-14)
     # The point has the margin; weights in the base prove that no other has more.
-    assert lowest(cone, made.data @ made.point) == pytest.approx(margin, abs=1e-13)
-    assert made.weights @ cone.identity == pytest.approx(1.0, abs=1e-13)
-    assert eigenvalues_of_weights(cone, made.weights).min() > -1e-14
-    assert np.linalg.norm(made.weights @ made.data) == pytest.approx(margin, abs=1e-13)
+    assert lowest(cone, sample.data @ sample.point) == pytest.approx(margin, abs=1e-13)
+    assert sample.weights @ cone.identity == pytest.approx(1.0, abs=1e-13)
+    assert eigenvalues_of_weights(cone, sample.weights).min() > -1e-14
+    assert np.linalg.norm(sample.weights @ sample.data) == pytest.approx(margin, abs=1e-13)
 
 
 @given(cones(), st.integers(2, 8), st.integers(0, 2**32))
 def test_infeasible_systems_have_weights_inside(cone: Cone, dimension: int, seed: int) -> None:
-    made = infeasible(np.random.default_rng(seed), cone, dimension)
-    assert made.point is None
-    assert np.linalg.norm(made.weights @ made.data) < 1e-13
-    assert made.weights @ cone.identity == pytest.approx(1.0, abs=1e-13)
-    values = eigenvalues_of_weights(cone, made.weights)
+    sample = infeasible(np.random.default_rng(seed), cone, dimension)
+    assert sample.point is None
+    assert np.linalg.norm(sample.weights @ sample.data) < 1e-13
+    assert sample.weights @ cone.identity == pytest.approx(1.0, abs=1e-13)
+    values = eigenvalues_of_weights(cone, sample.weights)
     assert 0 < values.max() <= 3.1 * values.min()
 
 
@@ -92,11 +92,11 @@ def test_infeasible_systems_have_weights_inside(cone: Cone, dimension: int, seed
 @pytest.mark.parametrize("margin", [0.3, 1e-6])
 def test_both_ends_of_the_bracket_are_proved(parameters: dict[str, Any], margin: float) -> None:
     record = make(**parameters, margin=margin)
-    problem, made = load(7, **parameters, margin=margin), record.generate(7)
+    problem, sample = load(7, **parameters, margin=margin), record.generate(7)
     assert problem.facts.margin == pytest.approx(margin, rel=1e-6)
     assert problem.facts.margin is not None
     assert problem.facts.margin <= margin
-    assert problem.system.prove_weights(made.weights) == pytest.approx(margin, rel=1e-6)
+    assert problem.system.prove_weights(sample.weights) == pytest.approx(margin, rel=1e-6)
 
 
 @pytest.mark.parametrize("parameters", FAMILIES, ids=IDS)
@@ -141,8 +141,8 @@ def test_small_margins_are_hard() -> None:
 )
 def test_a_typical_cut_has_norm_1(cone: Cone) -> None:
     rng = np.random.default_rng(2)
-    made = infeasible(rng, cone, 30)
-    system = ConicSystem(Matrix(made.data), cone)
+    sample = infeasible(rng, cone, 30)
+    system = ConicSystem(Matrix(sample.data), cone)
     norms = []
     for _ in range(300):
         atom, _ = cone.deepest(rng.standard_normal(cone.size) / np.sqrt(cone.multiplicity))
@@ -164,12 +164,14 @@ def test_a_typical_cut_has_norm_1(cone: Cone) -> None:
         ({"family": "semidefinite", "blocks": 3, "order": 2, "dimension": 4}, None),
     ],
 )
-def test_names_tell_everything(parameters: dict[str, Any], name: str | None) -> None:
-    found = make(**parameters).names()[0]
-    assert found == (name or "semidefinite-4-3x2-0.01")
-    assert check_instance_name(found) == found
+def test_instance_names_contain_all_parameters(
+    parameters: dict[str, Any], name: str | None
+) -> None:
+    generated_name = make(**parameters).names()[0]
+    assert generated_name == (name or "semidefinite-4-3x2-0.01")
+    assert check_instance_name(generated_name) == generated_name
     problem = load(**parameters)
-    assert problem.name == found
+    assert problem.name == generated_name
     assert problem.measure is None
 
 
@@ -202,7 +204,7 @@ def test_the_number_of_threads_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "place", "reason"),
+    ("parameters", "location", "reason"),
     [
         ({}, ("family",), "required"),
         ({"family": "linear"}, ("family",), "'second-order', 'semidefinite' or 'mixed'"),
@@ -236,17 +238,17 @@ def test_the_number_of_threads_does_not_matter() -> None:
         ({"family": "mixed", "instances": []}, ("instances",), "Unexpected"),
     ],
 )
-def test_bad_parameters_name_their_place(
-    parameters: dict[str, Any], place: tuple[Any, ...], reason: str
+def test_invalid_parameters_are_named_with_their_location(
+    parameters: dict[str, Any], location: tuple[Any, ...], reason: str
 ) -> None:
     with pytest.raises(ValidationError) as caught:
         make(**parameters)
-    found = caught.value.errors()
-    assert found[0]["loc"] == place
-    assert reason in found[0]["msg"]
+    errors = caught.value.errors()
+    assert errors[0]["loc"] == location
+    assert reason in errors[0]["msg"]
 
 
-def test_wrong_names_and_seeds() -> None:
+def test_unknown_names_and_invalid_seeds_are_refused() -> None:
     record = make(family="mixed")
     with pytest.raises(ConfigError, match="there is no instance 'mixed-20'"):
         record.load("mixed-20", seed=0, base=Path("."))

@@ -62,7 +62,7 @@ def test_names_need_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dataset", "parameters", "place", "reason"),
+    ("dataset", "parameters", "location", "reason"),
     [
         ("sdplib", {"instances": ["mcp100", "maxG5"]}, ("instances", 1), "did you mean 'maxG55'?"),
         ("sdplib", {"instances": ["mcp100.dat-s"]}, ("instances", 0), "did you mean 'mcp100'?"),
@@ -88,12 +88,12 @@ def test_names_need_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
         ("sdpa", {"files": ["x" * 65]}, ("files", 0), "1 to 64"),
     ],
 )
-def test_bad_parameters_name_their_place(
-    dataset: str, parameters: dict[str, Any], place: tuple[Any, ...], reason: str
+def test_invalid_parameters_are_named_with_their_location(
+    dataset: str, parameters: dict[str, Any], location: tuple[Any, ...], reason: str
 ) -> None:
-    found = reasons(dataset, **parameters)
-    assert [at for at, _ in found] == [place]
-    assert reason in found[0][1]
+    faults = reasons(dataset, **parameters)
+    assert [at for at, _ in faults] == [location]
+    assert reason in faults[0][1]
 
 
 def test_a_problem_from_a_file(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_download_then_cache(home: Home, register: Register, machine: Path) -> N
     assert _leftovers(machine) == ["a.dat-s"]
 
 
-def test_what_is_confined_downloads_into_its_folder_and_uses_the_cache(
+def test_a_private_cache_folder_receives_downloads_and_uses_the_cache(
     home: Home, register: Register, machine: Path, tmp_path: Path
 ) -> None:
     register(home.url("good/a"))
@@ -118,7 +118,7 @@ def test_a_bad_home_is_passed_over(
 
 
 @pytest.mark.parametrize("behaviour", BAD)
-def test_a_bad_home_alone_poisons_nothing(
+def test_one_bad_server_has_no_effect(
     home: Home, register: Register, machine: Path, behaviour: str
 ) -> None:
     register(home.url(f"{behaviour}/a"))
@@ -136,7 +136,7 @@ def test_a_bad_home_alone_poisons_nothing(
     ("behaviour", "why"),
     [("absent", "HTTP 404"), ("page", "wrong sha256"), ("cut", "broke off"), ("short", "sha256")],
 )
-def test_the_message_says_what_each_home_did(
+def test_the_message_states_the_result_of_each_server(
     home: Home, register: Register, behaviour: str, why: str
 ) -> None:
     register(home.url(f"{behaviour}/a"))
@@ -155,7 +155,7 @@ def test_truncation_anywhere_is_noticed(
     assert _leftovers(machine) == []
 
 
-def test_a_home_is_asked_again(home: Home, register: Register) -> None:
+def test_a_server_is_tried_again(home: Home, register: Register) -> None:
     register(home.url("flaky/a"))
     assert fetch("small", "a").read_bytes() == CONTENT
     assert home.asked == ["/flaky/a", "/flaky/a"]
@@ -168,7 +168,7 @@ def test_retries_end(home: Home, register: Register) -> None:
     assert len(home.asked) == 1 + download.RETRIES
 
 
-def test_nobody_listens(register: Register) -> None:
+def test_an_unreachable_server_is_reported(register: Register) -> None:
     register("http://127.0.0.1:1/a")
     with pytest.raises(DataError, match=r"127\.0\.0\.1:1: no connection"):
         fetch("small", "a")
@@ -221,7 +221,7 @@ def _mirror_folder(folder: Path, content: bytes) -> Path:
     return file
 
 
-def test_a_mirror_folder_is_used_in_place(
+def test_a_mirror_folder_is_read_directly(
     home: Home, register: Register, machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(home.url("good/a"))
@@ -246,7 +246,7 @@ def test_a_wrong_file_in_a_mirror_folder_is_refused(
     assert home.asked == []
 
 
-def test_what_a_mirror_folder_lacks_comes_from_the_homes(
+def test_files_missing_in_a_mirror_folder_are_downloaded(
     home: Home, register: Register, machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(home.url("good/a"))
@@ -254,7 +254,7 @@ def test_what_a_mirror_folder_lacks_comes_from_the_homes(
     assert fetch("small", "a") == machine / "small" / "a.dat-s"
 
 
-def test_a_mirror_address_is_asked_first(
+def test_a_mirror_address_is_tried_first(
     home: Home, register: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(home.url("good/a"))
@@ -274,7 +274,7 @@ def test_a_bad_mirror_address_is_passed_over(
     assert home.asked[-1] == "/good/a"
 
 
-def test_offline_uses_what_is_there(
+def test_offline_uses_the_cached_files(
     home: Home, register: Register, machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(home.url("good/a"))
@@ -356,7 +356,7 @@ def test_mirrored_sdplib_is_verified(sdplib_mirror: Path, monkeypatch: pytest.Mo
         assert fetch("sdplib", file.name.removesuffix(".dat-s")) == file
 
 
-def test_what_a_killed_download_left_is_removed(
+def test_partial_files_of_a_killed_download_are_removed(
     home: Home, register: Register, machine: Path
 ) -> None:
     register(home.url("good/a"))

@@ -141,7 +141,7 @@ def test_names_of_different_parameters_differ() -> None:
         {"training": 9},
         {"test": 9},
     ]
-    assert len({make(**one).names()[0] for one in variants}) == len(variants)
+    assert len({make(**variant).names()[0] for variant in variants}) == len(variants)
 
 
 def test_another_name_and_a_negative_seed_are_refused() -> None:
@@ -152,7 +152,7 @@ def test_another_name_and_a_negative_seed_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("invalid", "message"),
     [
         ({"ratio": 1}, "choose a ratio above 1"),
         ({"ratio": 0}, "greater than or equal to 0.01"),
@@ -166,9 +166,9 @@ def test_another_name_and_a_negative_seed_are_refused() -> None:
         ({"centre": 0}, "[Uu]nexpected"),
     ],
 )
-def test_impossible_parameters_are_refused(wrong: dict[str, Any], message: str) -> None:
+def test_impossible_parameters_are_refused(invalid: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        make(**wrong)
+        make(**invalid)
 
 
 SEEDS = st.integers(0, 2**32)
@@ -183,11 +183,11 @@ def test_a_product_is_one_to_rounding(rows: int, inner: int, columns: int, seed:
 
 
 @given(st.integers(1, 50), SEEDS)
-def test_columns_are_orthonormal_and_span_what_the_columns_before_span(n: int, seed: int) -> None:
+def test_columns_are_orthonormal_and_span_the_original_columns(n: int, seed: int) -> None:
     matrix = np.random.default_rng(seed).standard_normal((n, n))
-    found = orthogonalised(matrix)
-    assert np.abs(found.T @ found - np.eye(n)).max() <= 1e-14
-    triangle = found.T @ matrix
+    columns = orthogonalised(matrix)
+    assert np.abs(columns.T @ columns - np.eye(n)).max() <= 1e-14
+    triangle = columns.T @ matrix
     assert (triangle.diagonal() > 0.0).all()
     assert np.abs(np.tril(triangle, -1)).max() <= 1e-13 * np.linalg.norm(matrix)
 
@@ -195,8 +195,8 @@ def test_columns_are_orthonormal_and_span_what_the_columns_before_span(n: int, s
 def test_columns_that_are_nearly_dependent() -> None:
     """Once over, their products would be 1e-6."""
     matrix = np.ones((6, 6)) + 1e-10 * np.random.default_rng(0).standard_normal((6, 6))
-    found = orthogonalised(matrix)
-    assert np.abs(found.T @ found - np.eye(6)).max() <= 1e-14
+    columns = orthogonalised(matrix)
+    assert np.abs(columns.T @ columns - np.eye(6)).max() <= 1e-14
 
 
 @given(st.integers(1, 50), SEEDS)
@@ -212,11 +212,11 @@ def test_powers_of_one_base_and_of_one_exponent() -> None:
 
 def test_the_data_are_the_same_on_every_machine() -> None:
     """What is proved of them elsewhere can be proved again here; see also tests/processors."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for dimension in (1, 2, 3, 7, 20, 50):
         for seed in range(3):
             sample = EllipsoidSets(dimension=dimension, training=60).sample(seed)
             for part in (sample.task.examples, sample.task.test_examples):
-                found.update(np.ascontiguousarray(part).tobytes())
-            found.update(InvertedBalls(dimension=dimension).problem(seed).sha256.encode())
-    assert found.hexdigest().startswith("e909797673629259")
+                digest.update(np.ascontiguousarray(part).tobytes())
+            digest.update(InvertedBalls(dimension=dimension).problem(seed).sha256.encode())
+    assert digest.hexdigest().startswith("e909797673629259")

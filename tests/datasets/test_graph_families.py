@@ -74,18 +74,18 @@ def test_planar_graphs_obey_eulers_bound_in_every_part() -> None:
     rng = np.random.default_rng(5)
     edges = np.array(sorted(distinct(planar_edges(60, 174, rng))))
     for _ in range(300):
-        chosen = np.zeros(60, bool)
-        chosen[rng.choice(60, size=int(rng.integers(3, 61)), replace=False)] = True
-        assert chosen[edges].all(axis=1).sum() <= 3 * chosen.sum() - 6
+        selected = np.zeros(60, bool)
+        selected[rng.choice(60, size=int(rng.integers(3, 61)), replace=False)] = True
+        assert selected[edges].all(axis=1).sum() <= 3 * selected.sum() - 6
 
 
 @pytest.mark.parametrize("edges", [1, 100, 174, 175, 288])
-def test_planar_edges_are_as_many_as_asked(edges: int) -> None:
-    found = distinct(planar_edges(60, edges, np.random.default_rng(1)))
-    assert len(found) == edges
+def test_planar_graphs_have_the_requested_number_of_edges(edges: int) -> None:
+    planar = distinct(planar_edges(60, edges, np.random.default_rng(1)))
+    assert len(planar) == edges
 
 
-def test_a_union_holds_one_whole_triangulation() -> None:
+def test_a_union_contains_a_full_triangulation() -> None:
     first = set(triangulation(60, np.random.default_rng(1)).tolist())
     row, column = planar_edges(60, 250, np.random.default_rng(1))
     assert first <= set((60 * row + column).tolist())
@@ -165,12 +165,12 @@ def test_large_instances_are_generated_for_a_verification_only_when_allowed(tmp_
         Maxcut([name]).load(name, seed=0, base=tmp_path)
 
 
-def test_entries_in_order_are_taken_as_they_are() -> None:
+def test_entries_in_order_are_not_sorted_again() -> None:
     """The data are the same from ordered and from shuffled entries, and so is their text."""
     data = maxcut_data(graph_of("planar-60-250-pm1", 2))
-    places = np.column_stack([data.matrix, data.block, data.row, data.column])
-    order = np.random.default_rng(0).permutation(len(places))
-    again = SdpaData.from_entries(data.objective, data.blocks, places[order], data.value[order])
+    indices = np.column_stack([data.matrix, data.block, data.row, data.column])
+    order = np.random.default_rng(0).permutation(len(indices))
+    again = SdpaData.from_entries(data.objective, data.blocks, indices[order], data.value[order])
     assert again == data
     assert format_sdpa(again) == format_sdpa(data)
     assert sha256_of_text(again) == sha256_of_text(data)

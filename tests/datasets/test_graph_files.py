@@ -25,8 +25,8 @@ def test_both_formats_hold_the_graph(tmp_path: Path) -> None:
     (tmp_path / "g.rud").write_text("30 80\n" + "\n".join(listed) + "\n")
     mmwrite(tmp_path / "g.mtx", edges.astype(np.int64), symmetry="symmetric")
     for kind in (".rud", ".mtx"):
-        found = read_graph(tmp_path / f"g{kind}", kind)
-        assert (found.toarray() == weights.toarray()).all()
+        graph = read_graph(tmp_path / f"g{kind}", kind)
+        assert (graph.toarray() == weights.toarray()).all()
         assert read_system(tmp_path / f"g{kind}").dimension == 31
 
 

@@ -66,7 +66,7 @@ def test_points_are_drawn_again_until_all_are_inside() -> None:
     assert (np.linalg.norm(points, axis=1) < 1.0).all()
 
 
-def test_what_is_kept_is_the_normal_distribution_cut_off() -> None:
+def test_the_examples_follow_a_truncated_normal_distribution() -> None:
     norms = np.linalg.norm(normal_in_ball(np.random.default_rng(3), 20_000, 2), axis=1)
     half = 0.5
     expected = chi2.cdf((half / deviation(2)) ** 2, 2) / 0.978
@@ -109,14 +109,14 @@ def test_repetitions_differ_in_map_and_examples() -> None:
 
 @given(st.integers(1, 6), st.integers(0, 2**32))
 def test_maps_have_a_positive_definite_metric_within_the_spread(dimension: int, seed: int) -> None:
-    found = AffineMap.random(np.random.default_rng(seed), dimension, 4.0)
-    assert (np.abs(found.matrix - found.matrix.T) < 1e-12).all()
-    values = np.linalg.eigvalsh(found.matrix)
+    sample = AffineMap.random(np.random.default_rng(seed), dimension, 4.0)
+    assert (np.abs(sample.matrix - sample.matrix.T) < 1e-12).all()
+    values = np.linalg.eigvalsh(sample.matrix)
     assert values.min() >= 0.25 * (1 - 1e-12)
     assert values.max() <= 4.0 * (1 + 1e-12)
-    corners = found.images(np.vstack([np.zeros(dimension), np.eye(dimension)]))
-    assert (corners[0] == found.shift).all()
-    assert corners[1:] - corners[0] == pytest.approx(found.matrix, abs=1e-12)
+    corners = sample.images(np.vstack([np.zeros(dimension), np.eye(dimension)]))
+    assert (corners[0] == sample.shift).all()
+    assert corners[1:] - corners[0] == pytest.approx(sample.matrix, abs=1e-12)
 
 
 @given(st.integers(1, 6), st.integers(0, 2**32))
@@ -155,7 +155,7 @@ def test_a_negative_seed_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"dimension": 0},
         {"training": 0},
@@ -167,6 +167,6 @@ def test_a_negative_seed_is_refused() -> None:
         {"radius": 1},
     ],
 )
-def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
+def test_impossible_parameters_are_refused(invalid: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        make(**wrong)
+        make(**invalid)

@@ -33,35 +33,35 @@ def patients(tmp_path: Path) -> Path:
     return path
 
 
-def asked(path: Path, **columns: Any) -> dict[str, Any]:
+def verdict_of(path: Path, **columns: Any) -> dict[str, Any]:
     return verdict_answer(path, Columns("ill", one_hot=True, **columns)).as_json()
 
 
 def test_the_first_level_is_the_reference(patients: Path) -> None:
     """Of three dummies and an intercept nothing is aliased; the diverging one is named."""
-    found = asked(patients)
-    assert found["coefficients"] == {
+    answer = verdict_of(patients)
+    assert answer["coefficients"] == {
         "drug=low": "-INF",
         "drug=zero": "-INF",
         "age": "FINITE",
         "intercept": "+INF",
     }
-    assert found["reference_levels"] == {"drug": "high"}
-    assert found["unidentified"] == []
-    assert found["notes"] == ["reference levels, without a column: drug=high"]
+    assert answer["reference_levels"] == {"drug": "high"}
+    assert answer["unidentified"] == []
+    assert answer["notes"] == ["reference levels, without a column: drug=high"]
 
 
 def test_another_level_is_the_reference(patients: Path) -> None:
-    found = asked(patients, reference=["drug=zero"])
-    assert found["coefficients"] == {
+    answer = verdict_of(patients, reference=["drug=zero"])
+    assert answer["coefficients"] == {
         "drug=high": "+INF",
         "drug=low": "FINITE",
         "age": "FINITE",
         "intercept": "FINITE",
     }
-    said = str(verdict_answer(patients, Columns("ill", one_hot=True, reference=("drug=zero",))))
-    assert "modelled: log-odds of 1 against 0\n" in said
-    assert "reference levels, without a column: drug=zero" in said
+    message = str(verdict_answer(patients, Columns("ill", one_hot=True, reference=("drug=zero",))))
+    assert "modelled: log-odds of 1 against 0\n" in message
+    assert "reference levels, without a column: drug=zero" in message
 
 
 def test_systems_have_a_reference_level(patients: Path) -> None:
@@ -85,28 +85,28 @@ def test_without_an_intercept_the_first_column_of_texts_keeps_its_levels(tmp_pat
     assert read_contents(path, listed).features == ["kind=a", "place=y", "size"]
 
 
-def test_levels_are_those_of_the_rows_that_are_used(tmp_path: Path) -> None:
+def test_levels_are_those_of_the_rows_in_use(tmp_path: Path) -> None:
     """The level of a row that is left out would be a reference that nothing is compared with."""
     path = tmp_path / "a.csv"
     path.write_text("kind,size,ill\na,,1\nb,1,0\nc,2,1\nb,2,1\nc,1,0\n")
-    found = read_contents(path, Columns("ill", drop_missing=True, one_hot=True))
-    assert found.reference_levels == {"kind": "b"}
-    assert found.features == ["kind=c", "size"]
+    contents = read_contents(path, Columns("ill", drop_missing=True, one_hot=True))
+    assert contents.reference_levels == {"kind": "b"}
+    assert contents.features == ["kind=c", "size"]
     path.write_text("kind,size,ill\nb,1,0\nb,2,1\n")
-    found = read_contents(path, Columns("ill", one_hot=True))
-    assert found.features == ["size"]
-    assert "column 'kind' holds one text in every row: left out" in found.notes
+    contents = read_contents(path, Columns("ill", one_hot=True))
+    assert contents.features == ["size"]
+    assert "column 'kind' holds one text in every row: left out" in contents.notes
 
 
 def test_marks_in_names_and_levels(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("a=b,ill\nx,0\nc=d,1\nx,1\n")
-    found = read_contents(path, Columns("ill", one_hot=True, reference=("a=b=x",)))
-    assert found.features == ["a=b=c=d"]
+    contents = read_contents(path, Columns("ill", one_hot=True, reference=("a=b=x",)))
+    assert contents.features == ["a=b=c=d"]
 
 
 @pytest.mark.parametrize(
-    ("reference", "said"),
+    ("reference", "message"),
     [
         ("durg=low", "no column of texts is called 'durg' (did you mean 'drug'?); the levels are "),
         ("age=21", "no column of texts is called 'age'; the levels are drug: high, low, zero"),
@@ -115,11 +115,11 @@ def test_marks_in_names_and_levels(tmp_path: Path) -> None:
     ],
 )
 def test_an_unknown_reference_is_refused_with_the_list(
-    reference: str, said: str, patients: Path, capsys: pytest.CaptureFixture[str]
+    reference: str, message: str, patients: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--labels", "ill", "--one-hot", "--reference", reference]
     assert main(["solve", str(patients), *words]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_reference_needs_levels(patients: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,16 +135,16 @@ def test_truth_values_are_numbers(words: tuple[str, str], one_hot: bool, tmp_pat
     path = tmp_path / "a.csv"
     values = [0, 0, 1, 0, 1]
     lines = [
-        f"{words[1 - one]},{age},{age % 2}\n" for one, age in zip(values, range(5), strict=True)
+        f"{words[1 - value]},{age},{age % 2}\n" for value, age in zip(values, range(5), strict=True)
     ]
     path.write_text("smoke,age,ill\n" + "".join(lines))
-    found = read_contents(path, Columns("ill", one_hot=one_hot))
-    assert found.features == ["smoke", "age"]
-    assert found.rows.values[:, 0].tolist() == values
-    assert found.notes == ["True and False are read as 1 and 0: column 'smoke'"]
+    contents = read_contents(path, Columns("ill", one_hot=one_hot))
+    assert contents.features == ["smoke", "age"]
+    assert contents.rows.values[:, 0].tolist() == values
+    assert contents.notes == ["True and False are read as 1 and 0: column 'smoke'"]
 
 
-def test_a_text_among_truth_values_is_none(tmp_path: Path) -> None:
+def test_a_text_among_truth_values_is_a_missing_value(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("smoke,ill\nTrue,0\nmaybe,1\nFalse,1\nTrue,1\n")
     with pytest.raises(DataError, match=r"column 'smoke': received 'True', which is no number"):
@@ -152,8 +152,8 @@ def test_a_text_among_truth_values_is_none(tmp_path: Path) -> None:
     names = read_contents(path, Columns("ill", one_hot=True)).features
     assert names == ["smoke=True", "smoke=maybe"]
     path.write_text("smoke,ill\nTrue,0\nNA,1\nFalse,1\n")
-    found = read_contents(path, Columns("ill", drop_missing=True))
-    assert found.rows.values.tolist() == [[1.0], [0.0]]
+    contents = read_contents(path, Columns("ill", drop_missing=True))
+    assert contents.rows.values.tolist() == [[1.0], [0.0]]
 
 
 def test_one_class_of_several_is_positive(
@@ -163,15 +163,15 @@ def test_one_class_of_several_is_positive(
     path.write_text("size,kind\n1,a\n2,a\n3,b\n4,b\n5,c\n6,c\n")
     words = ["solve", str(path), "--labels", "kind", "--positive"]
     assert main([*words, "a", "--verdict", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["classes"], found["modelled"]) == (["not a", "a"], "log-odds of 'a'")
-    assert (found["verdict"], found["coefficients"]["size"]) == ("complete", "-INF")
+    data = json.loads(capsys.readouterr().out)
+    assert (data["classes"], data["modelled"]) == (["not a", "a"], "log-odds of 'a'")
+    assert (data["verdict"], data["coefficients"]["size"]) == ("complete", "-INF")
     assert main([*words, "b", "--verdict"]) == 0
     assert "modelled: log-odds of 'b' against 'not b'" in capsys.readouterr().out
     assert main([*words, "a", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["labels"] == {"name": "kind", "negative": "not a", "positive": "a"}
-    assert found["point"][0] < 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["labels"] == {"name": "kind", "negative": "not a", "positive": "a"}
+    assert data["point"][0] < 0
     assert main([*words, "a", "--ellipsoid"]) == 0
     assert "ellipsoid with 'a' inside" in capsys.readouterr().out
     assert main([*words, "d"]) == 2
@@ -207,17 +207,17 @@ def test_a_configuration_chooses_both(patients: Path, tmp_path: Path) -> None:
     assert sorted([*task.labels, *task.test_labels]).count(1.0) == 4
 
 
-def test_cells_without_them_keep_their_ids(patients: Path) -> None:
+def test_cells_without_levels_keep_their_ids(patients: Path) -> None:
     """What is hashed is what earlier versions hashed."""
     plain = Component("dataset", "files", Files(["patients.csv"], "ill")).parameters
     assert not {"reference", "positive"} & plain.keys()
-    chosen = Files(["patients.csv"], "ill", one_hot=True, reference=["drug=low"], positive="0")
-    parameters = Component("dataset", "files", chosen).parameters
+    selected = Files(["patients.csv"], "ill", one_hot=True, reference=["drug=low"], positive="0")
+    parameters = Component("dataset", "files", selected).parameters
     assert (parameters["reference"], parameters["positive"]) == (["drug=low"], "0")
 
 
 @pytest.mark.parametrize("words", [["--verdict"], []])
-def test_saved_answers_are_verified_with_them(words: list[str], patients: Path) -> None:
+def test_saved_answers_are_verified_with_reference_levels(words: list[str], patients: Path) -> None:
     saved = patients.with_name("answer.npz")
     encoding = ["--one-hot", "--reference", "drug=zero", "--positive", "0"]
     command = ["solve", str(patients), "--labels", "ill", *encoding, *words]

@@ -71,21 +71,23 @@ def read(folder: Path, text: str, name: str = "model.mps") -> FileProblem:
     return read_problem(path)
 
 
-def conditions(found: FileProblem) -> dict[str, Condition]:
-    assert isinstance(found.system, LinearSystem)
-    return {one.name: one for one in found.system.conditions}
+def conditions(problem: FileProblem) -> dict[str, Condition]:
+    assert isinstance(problem.system, LinearSystem)
+    return {condition.name: condition for condition in problem.system.conditions}
 
 
-def numbers(one: Condition) -> tuple[dict[int, Fraction], Fraction]:
-    pairs = zip(one.columns, one.coefficients, strict=True)
-    return {j: Fraction(value, one.scale) for j, value in pairs}, Fraction(one.right, one.scale)
+def numbers(condition: Condition) -> tuple[dict[int, Fraction], Fraction]:
+    pairs = zip(condition.columns, condition.coefficients, strict=True)
+    return {j: Fraction(value, condition.scale) for j, value in pairs}, Fraction(
+        condition.right, condition.scale
+    )
 
 
 def test_every_part_of_an_mps_file_is_read_exactly(tmp_path: Path) -> None:
-    found = read(tmp_path, MPS)
-    named = conditions(found)
+    problem = read(tmp_path, MPS)
+    named = conditions(problem)
     tenth = Fraction(1, 10)
-    assert found.features == ("X", "Y", "Z")
+    assert problem.features == ("X", "Y", "Z")
     assert list(named) == [
         *("LOW", "RANGED (>=)", "RANGED (<=)", "BELOW (>=)", "BELOW (<=)", "EQUAL"),
         *("X >= 0", "Y >= -1.5", "X <= 4"),
@@ -96,10 +98,10 @@ def test_every_part_of_an_mps_file_is_read_exactly(tmp_path: Path) -> None:
     assert numbers(named["BELOW (>=)"]) == ({2: Fraction(24691357802469135781, 2)}, -3 * tenth)
     assert numbers(named["EQUAL"]) == ({1: -1, 2: 1}, 7)
     assert named["EQUAL"].equation
-    assert [one.bound for one in named.values()] == [False] * 6 + [True] * 3
+    assert [condition.bound for condition in named.values()] == [False] * 6 + [True] * 3
 
 
-def test_notes_say_what_is_left_out_and_relaxed(tmp_path: Path) -> None:
+def test_notes_list_ignored_sections_and_relaxed_integers(tmp_path: Path) -> None:
     assert read(tmp_path, MPS).notes == (
         "1 integer column relaxed to real numbers: Y",
         "if the relaxation is infeasible, so is the program; a point of it need not be integer",
@@ -107,12 +109,12 @@ def test_notes_say_what_is_left_out_and_relaxed(tmp_path: Path) -> None:
         "1 free row left out: SPARE",
     )
     negative = MPS.replace(" UP BND       X            4.0", " UP BND       X            -4.0")
-    found = read(tmp_path, negative)
-    assert found.notes[-1] == (
+    problem = read(tmp_path, negative)
+    assert problem.notes[-1] == (
         "column X has a negative upper bound, and no lower one: its lower bound is taken as "
         "-infinity; --negative-upper zero takes 0"
     )
-    assert "X >= 0" not in conditions(found)
+    assert "X >= 0" not in conditions(problem)
 
 
 def test_a_packed_mps_file_is_the_same(tmp_path: Path) -> None:
@@ -122,24 +124,24 @@ def test_a_packed_mps_file_is_the_same(tmp_path: Path) -> None:
 
 
 def test_an_lp_file_is_read_as_printed(tmp_path: Path) -> None:
-    found = read(tmp_path, LP, "model.lp")
-    named = conditions(found)
+    problem = read(tmp_path, LP, "model.lp")
+    named = conditions(problem)
     assert list(named) == ["low", "other", "equal", "x >= 0", "z >= -2", "x <= 4", "z <= 8"]
     assert numbers(named["low"]) == ({0: Fraction(1, 10), 1: 1}, 1)
     assert numbers(named["other"]) == ({0: -1, 1: Fraction(13, 4), 2: 1}, -3)
     assert numbers(named["equal"]) == ({1: 2, 2: 1}, Fraction(7, 10))
-    assert found.notes[0] == "1 integer column relaxed to real numbers: x"
+    assert problem.notes[0] == "1 integer column relaxed to real numbers: x"
 
 
 def test_numbers_of_many_digits_in_an_lp_file_stay_exact(tmp_path: Path) -> None:
-    found = read(tmp_path, LP.replace("3.25", "3.2512345678901234567"), "model.lp")
-    assert numbers(conditions(found)["other"])[0][1] == Fraction("3.2512345678901234567")
-    assert not any("rounded" in note for note in found.notes)
+    problem = read(tmp_path, LP.replace("3.25", "3.2512345678901234567"), "model.lp")
+    assert numbers(conditions(problem)["other"])[0][1] == Fraction("3.2512345678901234567")
+    assert not any("rounded" in note for note in problem.notes)
 
 
 @pytest.mark.parametrize("end", ["mps", "lp"])
 @pytest.mark.parametrize("seed", range(5))
-def test_what_highs_writes_is_read_back(end: str, seed: int, tmp_path: Path) -> None:
+def test_files_written_by_highs_are_read(end: str, seed: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(seed)
     shape = rows, width = int(rng.integers(1, 6)), int(rng.integers(1, 6))
     matrix = np.round(rng.normal(size=shape) * (rng.random(shape) < 0.7), 3)
@@ -153,12 +155,12 @@ def test_what_highs_writes_is_read_back(end: str, seed: int, tmp_path: Path) -> 
     expected = []
     for i in sorted(range(rows), key=lambda i: kinds[i] == 2):
         sign = -1 if kinds[i] == 1 else 1
-        entries = {j: sign * one for j, one in enumerate(matrix[i]) if one}
+        entries = {j: sign * entry for j, entry in enumerate(matrix[i]) if entry}
         expected.append((entries, sign * limits[i]))
-    expected += [({j: 1.0}, one) for j, one in enumerate(lower) if one > -np.inf]
-    found = read_problem(path)
-    assert isinstance(found.system, LinearSystem)
-    read_back = [numbers(one) for one in found.system.conditions]
+    expected += [({j: 1.0}, bound) for j, bound in enumerate(lower) if bound > -np.inf]
+    problem = read_problem(path)
+    assert isinstance(problem.system, LinearSystem)
+    read_back = [numbers(condition) for condition in problem.system.conditions]
     # As doubles: some releases of HiGHS print the fewest digits that determine one, others 17.
     assert [
         ({j: float(entry) for j, entry in entries.items()}, float(limit))
@@ -174,15 +176,15 @@ def written(path: Path, matrix: Any, low: Any, limits: Any, kinds: Any, lower: A
         solver.addVar(lower[j], np.inf)
         solver.passColName(j, f"col{j}")
     for i in range(rows):
-        places = np.flatnonzero(matrix[i])
+        indices = np.flatnonzero(matrix[i])
         high = np.inf if kinds[i] == 0 else limits[i]
-        solver.addRow(low[i], high, len(places), places.astype(np.int32), matrix[i, places])
+        solver.addRow(low[i], high, len(indices), indices.astype(np.int32), matrix[i, indices])
         solver.passRowName(i, f"row{i}")
     solver.writeModel(str(path))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("RANGED       0.1", "RANGED       abc", "line 21: 'abc' is no number"),
         ("RANGED       0.1", "RANGED       nan", "line 21: 'nan' is no number"),
@@ -209,17 +211,17 @@ def written(path: Path, matrix: Any, low: Any, limits: Any, kinds: Any, lower: A
         ("    X         RANGED       1.0", "    X         RANGED", "give a column, and one or two"),
     ],
 )
-def test_a_damaged_mps_file_is_refused_with_its_place(
-    old: str, new: str, said: str, tmp_path: Path
+def test_a_damaged_mps_file_is_refused_with_the_line(
+    old: str, new: str, message: str, tmp_path: Path
 ) -> None:
     assert old in MPS
     with pytest.raises(DataError) as refused:
         read(tmp_path, MPS.replace(old, new))
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("garbage\nfoo\n", "line 1: 'garbage' before the first section"),
         (LP.replace("y >= 1", "y + 0.2 >= "), "in the place of a number or a variable"),
@@ -240,8 +242,8 @@ def test_a_damaged_mps_file_is_refused_with_its_place(
     ],
 )
 def test_an_lp_file_that_is_none_is_refused_with_its_place(
-    text: str, said: str, tmp_path: Path
+    text: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError) as refused:
         read(tmp_path, text, "model.lp")
-    assert said in str(refused.value)
+    assert message in str(refused.value)

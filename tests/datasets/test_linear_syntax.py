@@ -178,9 +178,9 @@ def test_names_with_blanks_are_read_by_the_columns_of_fixed_format(tmp_path: Pat
             words = [line[i:j].strip() for i, j in ((1, 3), (4, 12), (14, 22), (24, 36))]
             words += [line[39:47].strip(), line[49:61].strip()]
             words = [fixed.get(word, fixed.get(f" {word} ", word)).strip() for word in words]
-            kind, *others = words
+            kind, *rest_words = words
             widths = (10, 10, 15, 10, 12)
-            rest = "".join(f"{w:{n}}" for w, n in zip(others, widths, strict=True))
+            rest = "".join(f"{w:{n}}" for w, n in zip(rest_words, widths, strict=True))
             line = f" {kind:3}{rest}".rstrip()
         lines.append(line)
     text = "\n".join(lines) + "\n"

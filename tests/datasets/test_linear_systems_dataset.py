@@ -23,20 +23,20 @@ KINDS: list[dict[str, Any]] = [
 SMALL = {"variables": 3, "inequalities": 5, "equations": 2}
 
 
-def made(seed: int, **parameters: Any) -> LinearSystem:
-    found = LinearSystems(**(SMALL | parameters)).problem(seed).system
-    assert isinstance(found, LinearSystem)
-    return found
+def drawn_system(seed: int, **parameters: Any) -> LinearSystem:
+    system = LinearSystems(**(SMALL | parameters)).problem(seed).system
+    assert isinstance(system, LinearSystem)
+    return system
 
 
 @pytest.mark.parametrize("parameters", KINDS)
 @pytest.mark.parametrize("seed", range(3))
-def test_the_known_answer_is_right(parameters: dict[str, Any], seed: int) -> None:
-    system, rows, equations = made(seed, **parameters), [], []
-    for one in system.conditions:
-        entries = dict(zip(one.columns, one.coefficients, strict=True))
+def test_the_planted_answer_is_correct(parameters: dict[str, Any], seed: int) -> None:
+    system, rows, equations = drawn_system(seed, **parameters), [], []
+    for condition in system.conditions:
+        entries = dict(zip(condition.columns, condition.coefficients, strict=True))
         line = [entries.get(j, 0) for j in range(system.unknowns)]
-        (equations if one.equation else rows).append((line, one.right))
+        (equations if condition.equation else rows).append((line, condition.right))
     judged = has_a_point(
         [row for row, _ in rows],
         [right for _, right in rows],
@@ -48,10 +48,10 @@ def test_the_known_answer_is_right(parameters: dict[str, Any], seed: int) -> Non
 
 def test_rows_of_tight_systems_are_always_tight_and_those_of_feasible_ones_never() -> None:
     for kind, expected in (("tight", SMALL["inequalities"]), ("feasible", 0)):
-        system = made(1, kind=kind)
-        found = solve(system)
-        assert isinstance(found, LinearResult)
-        tight = [system.conditions[k].name for k in found.exact.tight]
+        system = drawn_system(1, kind=kind)
+        result = solve(system)
+        assert isinstance(result, LinearResult)
+        tight = [system.conditions[k].name for k in result.exact.tight]
         assert sum(name.startswith("row ") for name in tight) == expected
 
 

@@ -81,32 +81,32 @@ def solved(rows: np.ndarray) -> tuple[float, np.ndarray]:
 @given(st.integers(2, 12), st.integers(0, 30), st.floats(1e-3, 0.9), st.integers(0, 2**32))
 def test_exact_margin(dimension: int, more: int, margin: float, seed: int) -> None:
     rows = 2 * (dimension - 1) + more
-    made = margin_sets.exact(rng(seed), dimension=dimension, rows=rows, margin=margin)
-    assert np.linalg.norm(made.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
-    assert made.point is not None
-    assert (made.rows @ made.point).min() == pytest.approx(margin, abs=1e-14)
-    found, centre = solved(made.rows)
-    assert found == pytest.approx(margin, abs=1e-9)
-    assert np.linalg.norm(centre - made.point) < 1e-5
+    sample = margin_sets.exact(rng(seed), dimension=dimension, rows=rows, margin=margin)
+    assert np.linalg.norm(sample.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
+    assert sample.point is not None
+    assert (sample.rows @ sample.point).min() == pytest.approx(margin, abs=1e-14)
+    result, centre = solved(sample.rows)
+    assert result == pytest.approx(margin, abs=1e-9)
+    assert np.linalg.norm(centre - sample.point) < 1e-5
 
 
 @given(st.integers(2, 12), st.integers(2, 60), st.floats(1e-4, 0.9), st.integers(0, 2**32))
 def test_thin_has_its_margin(dimension: int, rows: int, margin: float, seed: int) -> None:
-    made = margin_sets.thin(rng(seed), dimension=dimension, rows=rows, margin=margin)
-    assert np.linalg.norm(made.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
-    assert made.point is not None
-    assert (made.rows @ made.point).min() == pytest.approx(margin, abs=1e-14)
+    sample = margin_sets.thin(rng(seed), dimension=dimension, rows=rows, margin=margin)
+    assert np.linalg.norm(sample.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
+    assert sample.point is not None
+    assert (sample.rows @ sample.point).min() == pytest.approx(margin, abs=1e-14)
     # Two rows are mirror images in z: their mean is rho z, so that no point does better.
-    mirrored = 2 * margin * made.point - made.rows
-    assert cdist(mirrored, made.rows).min() < 1e-13
-    assert solved(made.rows)[0] == pytest.approx(margin, abs=1e-8)
+    mirrored = 2 * margin * sample.point - sample.rows
+    assert cdist(mirrored, sample.rows).min() < 1e-13
+    assert solved(sample.rows)[0] == pytest.approx(margin, abs=1e-8)
 
 
 def test_thin_is_ill_conditioned_in_every_scale() -> None:
-    made = margin_sets.thin(rng(3), dimension=9, rows=4000, margin=1e-4)
-    assert made.point is not None
-    heights = made.rows @ made.point
-    slopes = (made.rows - np.outer(heights, made.point)) / heights[:, None]
+    sample = margin_sets.thin(rng(3), dimension=9, rows=4000, margin=1e-4)
+    assert sample.point is not None
+    heights = sample.rows @ sample.point
+    slopes = (sample.rows - np.outer(heights, sample.point)) / heights[:, None]
     # The slopes are c_j / s_j with E c_j^2 = 1/8: their moments give the axes back.
     variances = np.linalg.eigvalsh(slopes.T @ slopes / 4000)[1:]
     axes = np.sort(1.0 / np.sqrt(8 * variances))
@@ -115,23 +115,23 @@ def test_thin_is_ill_conditioned_in_every_scale() -> None:
 
 @given(st.integers(2, 10), st.integers(1, 60), st.floats(1e-3, 10.0), st.integers(0, 2**32))
 def test_reflected_rows(dimension: int, rows: int, difficulty: float, seed: int) -> None:
-    made = margin_sets.reflected(rng(seed), dimension=dimension, rows=rows, difficulty=difficulty)
-    assert np.linalg.norm(made.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
-    assert made.point is not None
-    lowest = float((made.rows @ made.point).min())
-    assert 0.0 <= lowest <= solved(made.rows)[0] + 1e-9
+    sample = margin_sets.reflected(rng(seed), dimension=dimension, rows=rows, difficulty=difficulty)
+    assert np.linalg.norm(sample.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
+    assert sample.point is not None
+    lowest = float((sample.rows @ sample.point).min())
+    assert 0.0 <= lowest <= solved(sample.rows)[0] + 1e-9
 
 
 def test_reflected_rows_are_uniform_but_for_their_height() -> None:
-    made = margin_sets.reflected(rng(5), dimension=3, rows=20_000, difficulty=0.25)
-    assert made.point is not None
-    heights = made.rows @ made.point
+    sample = margin_sets.reflected(rng(5), dimension=3, rows=20_000, difficulty=0.25)
+    assert sample.point is not None
+    heights = sample.rows @ sample.point
     lengths = np.sqrt(1 - heights**2)
     # Archimedes: on the sphere in space heights are uniform. Undo the flattening of the slopes.
     slopes = heights / lengths / 0.25
     uniform = np.sort(slopes / np.sqrt(1 + slopes**2))
     assert abs(uniform - np.linspace(0, 1, 20_000)).max() < 0.015
-    around = (made.rows - np.outer(heights, made.point)) / lengths[:, None]
+    around = (sample.rows - np.outer(heights, sample.point)) / lengths[:, None]
     assert np.linalg.norm(around.mean(axis=0)) < 0.02
 
 
@@ -152,21 +152,21 @@ def test_the_margin_shrinks_with_the_difficulty() -> None:
 
 @given(st.integers(2, 10), st.integers(1, 40), st.integers(0, 2**32))
 def test_convex_combination_is_zero(dimension: int, more: int, seed: int) -> None:
-    made = margin_sets.convex_combination(rng(seed), dimension=dimension, rows=dimension + more)
-    assert made.weights is not None
-    assert made.weights.min() > 0
-    assert made.weights.sum() == pytest.approx(1.0, abs=1e-14)
-    assert np.linalg.norm(made.weights @ made.rows) < 1e-15
-    assert np.linalg.norm(made.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
+    sample = margin_sets.convex_combination(rng(seed), dimension=dimension, rows=dimension + more)
+    assert sample.weights is not None
+    assert sample.weights.min() > 0
+    assert sample.weights.sum() == pytest.approx(1.0, abs=1e-14)
+    assert np.linalg.norm(sample.weights @ sample.rows) < 1e-15
+    assert np.linalg.norm(sample.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
 
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_convex_combination_is_proved_to_be_infeasible(seed: int) -> None:
     record = make(family="convex-combination", dimension=10, rows=40)
-    made = record.generate(seed)
-    assert made.weights is not None
-    system = ConicSystem.from_rows(made.rows)
-    assert system.prove_infeasible(made.weights) is not None
+    sample = record.generate(seed)
+    assert sample.weights is not None
+    system = ConicSystem.from_rows(sample.rows)
+    assert system.prove_infeasible(sample.weights) is not None
 
 
 @pytest.mark.slow
@@ -193,27 +193,27 @@ def test_ratio_is_another_way_to_give_the_rows() -> None:
 
 @given(st.integers(2, 8), st.integers(2, 41), st.floats(0, 30), st.integers(0, 2**32))
 def test_classes_are_labelled(dimension: int, rows: int, separation: float, seed: int) -> None:
-    made = margin_sets.classes(rng(seed), dimension=dimension, rows=rows, separation=separation)
-    assert made.labels is not None
-    assert made.rows.shape == (rows, dimension - 1)
-    assert (made.labels == 1).sum() == (rows + 1) // 2
-    assert (made.labels == -1).sum() == rows // 2
-    if made.point is not None:
-        assert made.point[-1] == 0.0
-        assert (made.labels * (made.rows @ made.point[:-1]) > 0).all()
+    sample = margin_sets.classes(rng(seed), dimension=dimension, rows=rows, separation=separation)
+    assert sample.labels is not None
+    assert sample.rows.shape == (rows, dimension - 1)
+    assert (sample.labels == 1).sum() == (rows + 1) // 2
+    assert (sample.labels == -1).sum() == rows // 2
+    if sample.point is not None:
+        assert sample.point[-1] == 0.0
+        assert (sample.labels * (sample.rows @ sample.point[:-1]) > 0).all()
 
 
 def test_classes_are_a_separation_apart() -> None:
-    made = margin_sets.classes(rng(1), dimension=5, rows=20_000, separation=3.0)
-    assert made.labels is not None
-    means = [made.rows[made.labels == sign].mean(axis=0) for sign in (1.0, -1.0)]
+    sample = margin_sets.classes(rng(1), dimension=5, rows=20_000, separation=3.0)
+    assert sample.labels is not None
+    means = [sample.rows[sample.labels == sign].mean(axis=0) for sign in (1.0, -1.0)]
     assert np.linalg.norm(means[0] - means[1]) == pytest.approx(3.0, abs=0.1)
-    noise = made.rows - np.where(made.labels[:, None] > 0, means[0], means[1])
+    noise = sample.rows - np.where(sample.labels[:, None] > 0, means[0], means[1])
     assert np.cov(noise.T) == pytest.approx(np.eye(4), abs=0.05)
-    assert made.point is None  # a fraction of Phi(-1.5) of the examples is on the wrong side
+    assert sample.point is None  # a fraction of Phi(-1.5) of the examples is on the wrong side
 
 
-def test_what_is_known_of_classes() -> None:
+def test_facts_of_classes_are_true() -> None:
     apart = load({"family": "classes", "dimension": 6, "rows": 40, "separation": 12})
     mixed = load({"family": "classes", "dimension": 6, "rows": 40, "separation": 0})
     assert apart.facts.margin is not None
@@ -223,18 +223,18 @@ def test_what_is_known_of_classes() -> None:
 
 @given(st.integers(1, 10_000))
 def test_worst_case_margin(steepness: int) -> None:
-    made = margin_sets.worst_case(rng(0), steepness=steepness)
-    assert made.rows.tolist() == [[1, 1], [1, 0], [1 / steepness, 1], [0, -1]]
-    assert made.point is not None
-    lowest = float((unit(made.rows) @ made.point).min())
+    sample = margin_sets.worst_case(rng(0), steepness=steepness)
+    assert sample.rows.tolist() == [[1, 1], [1, 0], [1 / steepness, 1], [0, -1]]
+    assert sample.point is not None
+    lowest = float((unit(sample.rows) @ sample.point).min())
     # The best of two unit rows is their bisector: rho^2 = (1 + a'b) / 2.
-    product = unit(made.rows)[2] @ unit(made.rows)[3]
+    product = unit(sample.rows)[2] @ unit(sample.rows)[3]
     assert lowest**2 == pytest.approx((1 + product) / 2, rel=1e-6, abs=1e-15)
-    assert solved(unit(made.rows))[0] == pytest.approx(lowest, rel=1e-6)
+    assert solved(unit(sample.rows))[0] == pytest.approx(lowest, rel=1e-6)
 
 
 @pytest.mark.parametrize("steepness", [10, 40])
-def test_worst_case_takes_the_perceptron_about_2_k_squared_updates(steepness: int) -> None:
+def test_the_perceptron_needs_about_2_k_squared_updates_in_the_worst_case(steepness: int) -> None:
     problem = load({"family": "worst-case", "steepness": steepness})
     result = solve(
         problem.system, Perceptron(normalized=False), oracle=Cyclic(), facts=problem.facts
@@ -256,11 +256,11 @@ def test_a_problem_of_each_family(parameters: dict[str, Any], name: str) -> None
     assert problem.facts.unit_rows
     assert problem.facts.rank == rows == (4 if record.family == "worst-case" else rows)
     assert problem.facts.dimension == (2 if record.family == "worst-case" else 6)
-    known = record.family not in ("convex-combination", "gaussian")
-    assert (problem.facts.margin is not None) == known
+    known_margin = record.family not in ("convex-combination", "gaussian")
+    assert (problem.facts.margin is not None) == known_margin
 
 
-def test_a_bracket_is_proved_where_no_separator_is_known() -> None:
+def test_bounds_are_verified_where_no_separator_is_planted() -> None:
     """And only if it is asked for; the data are the same."""
 
     def loaded(**parameters: Any) -> Problem:
@@ -268,11 +268,11 @@ def test_a_bracket_is_proved_where_no_separator_is_known() -> None:
         return record.load(record.names()[0], seed=0, base=Path())
 
     plain = loaded(family="gaussian", dimension=3, rows=40)
-    told = loaded(family="gaussian", dimension=3, rows=40, bracket=True)
-    assert plain.sha256 == told.sha256
+    bracketed = loaded(family="gaussian", dimension=3, rows=40, bracket=True)
+    assert plain.sha256 == bracketed.sha256
     assert plain.facts.hull_radius is None
-    assert told.facts.hull_radius is not None
-    assert told.facts.hull_radius == -negative_margin(plain.system).upper > 0.0
+    assert bracketed.facts.hull_radius is not None
+    assert bracketed.facts.hull_radius == -negative_margin(plain.system).upper > 0.0
     feasible = loaded(family="exact", dimension=3, rows=40, margin=0.1, bracket=True)
     assert feasible.facts.hull_radius is None
     assert feasible.facts.margin == pytest.approx(0.1)
@@ -325,8 +325,8 @@ PINNED = [[0.13003461448297143, -2.061584045720876], [-0.47543731873070444, 0.34
 
 def test_labels_are_part_of_the_checksum() -> None:
     problem = load({"family": "classes", "dimension": 3, "rows": 4})
-    made = make(family="classes", dimension=3, rows=4).generate(0)
-    assert made.labels is not None
+    sample = make(family="classes", dimension=3, rows=4).generate(0)
+    assert sample.labels is not None
     assert problem.sha256 != load({"family": "gaussian", "dimension": 3, "rows": 4}).sha256
 
 
@@ -337,7 +337,7 @@ def reasons(**parameters: Any) -> list[tuple[tuple[Any, ...], str]]:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "place", "reason"),
+    ("parameters", "location", "reason"),
     [
         ({}, "family", "required"),
         ({"family": "exakt"}, "family", "'exact', 'reflected'"),
@@ -370,17 +370,17 @@ def reasons(**parameters: Any) -> list[tuple[tuple[Any, ...], str]]:
         ({"family": "reflected", "instances": []}, "instances", "Unexpected"),
     ],
 )
-def test_bad_parameters_name_their_place(
-    parameters: dict[str, Any], place: str, reason: str
+def test_invalid_parameters_are_named_with_their_location(
+    parameters: dict[str, Any], location: str, reason: str
 ) -> None:
-    found = reasons(**parameters)
-    assert {at[0] for at, _ in found} == {place}
-    assert reason in found[0][1]
+    faults = reasons(**parameters)
+    assert {at[0] for at, _ in faults} == {location}
+    assert reason in faults[0][1]
 
 
 def test_impossible_dimensions_do_not_hide_other_faults() -> None:
-    found = reasons(family="gaussian", dimension=-3, ratio=2, margin=0.1)
-    assert {at[0] for at, _ in found} == {"dimension", "margin"}
+    faults = reasons(family="gaussian", dimension=-3, ratio=2, margin=0.1)
+    assert {at[0] for at, _ in faults} == {"dimension", "margin"}
 
 
 def test_defaults_are_those_of_the_family() -> None:
@@ -400,7 +400,7 @@ def test_different_parameters_have_different_names(first: float, second: float) 
     assert [check_instance_name(name) for name in names] == names
 
 
-def test_wrong_names_and_seeds() -> None:
+def test_unknown_names_and_invalid_seeds_are_refused() -> None:
     record = make(family="reflected")
     with pytest.raises(ConfigError, match=r"did you mean 'reflected-100x5000-0\.3'"):
         record.load("reflected-100x5000-0.1", seed=0, base=Path("."))

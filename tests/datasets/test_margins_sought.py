@@ -23,18 +23,18 @@ def test_the_margin_of_tabular_data_and_of_classes(margin: Any) -> None:
     for problem in (iris.load("iris-0-1", seed=0, base=Path()), classes.problem(0)):
         system: Any = problem.system
         assert system.margin_name == margin
-        found = solve(system, goal={"margin_ratio": 0.999})
-        assert found.goal_reached
+        result = solve(system, goal={"margin_ratio": 0.999})
+        assert result.goal_reached
 
 
-def test_the_margins_have_one_problem() -> None:
-    made = [
-        MarginSets(family="classes", dimension=4, rows=60, measured=one).problem(0)
-        for one in ("unit", "directional", "geometric")
+def test_the_margins_are_computed_for_one_problem() -> None:
+    problems = [
+        MarginSets(family="classes", dimension=4, rows=60, measured=margin).problem(0)
+        for margin in ("unit", "directional", "geometric")
     ]
-    assert len({problem.sha256 for problem in made}) == 1
+    assert len({problem.sha256 for problem in problems}) == 1
     point = np.ones(4)
-    signs = [np.sign(problem.system.scores(point)).tolist() for problem in made]  # type: ignore[union-attr]
+    signs = [np.sign(problem.system.scores(point)).tolist() for problem in problems]  # type: ignore[union-attr]
     assert signs[0] == signs[1] == signs[2]
 
 

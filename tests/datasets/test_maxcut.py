@@ -75,10 +75,10 @@ def test_complete_graph() -> None:
 def test_pairs_are_drawn_uniformly() -> None:
     rng = np.random.default_rng(1)
     count = np.sum([random_graph(5, 3, rng).toarray() for _ in range(3000)], axis=0)
-    chosen = count[np.triu_indices(5, 1)]
+    selected = count[np.triu_indices(5, 1)]
     # 3 of 10 pairs each time: 900 expected, standard deviation 25.
-    assert chosen.sum() == 9000
-    assert abs(chosen - 900).max() < 5 * 25
+    assert selected.sum() == 9000
+    assert abs(selected - 900).max() < 5 * 25
 
 
 def test_large_graphs_have_distinct_pairs() -> None:
@@ -192,9 +192,9 @@ def test_sizes_of_table_6_1(sdplib_mirror: Path, instance: str) -> None:
     file = sdplib_mirror / f"{instance}.dat-s"
     if not file.exists():
         pytest.skip(f"the mirror has no {file.name}")
-    theirs, ours = _weights(read_sdpa(file)), _weights(generate(TABLE_6_1_SIZES[instance], 0))
-    assert ours.shape == theirs.shape
-    assert np.count_nonzero(ours) == np.count_nonzero(theirs)
-    assert set(np.unique(ours)) == set(np.unique(theirs))
+    expected, ours = _weights(read_sdpa(file)), _weights(generate(TABLE_6_1_SIZES[instance], 0))
+    assert ours.shape == expected.shape
+    assert np.count_nonzero(ours) == np.count_nonzero(expected)
+    assert set(np.unique(ours)) == set(np.unique(expected))
     if instance == "maxG11":
-        assert (np.abs(ours) == np.abs(theirs)).all()
+        assert (np.abs(ours) == np.abs(expected)).all()

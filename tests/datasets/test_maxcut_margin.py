@@ -60,24 +60,24 @@ def test_an_independent_solver_finds_the_same_margin(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "margin"), [("random-20-30-0.05", 0.05), ("random-30-200-.1", 0.1)]
 )
-def test_the_margin_that_a_name_asks_for_is_proved(name: str, margin: float) -> None:
+def test_the_margin_in_an_instance_name_is_verified(name: str, margin: float) -> None:
     problem = Maxcut(instances=[name]).load(name, seed=1, base=Path())
     assert problem.measure is not None
-    found = problem.measure(np.zeros(0))
-    assert margin * 0.998 <= found["rho_lower"] <= found["rho_upper"] <= margin * 1.002
-    assert problem.facts.margin == found["rho_lower"]
+    measures = problem.measure(np.zeros(0))
+    assert margin * 0.998 <= measures["rho_lower"] <= measures["rho_upper"] <= margin * 1.002
+    assert problem.facts.margin == measures["rho_lower"]
     plain = graph_of(name.rpartition("-")[0], 1)
     scaled = graph_of(name, 1)
     assert np.unique(scaled.data).size == 1
     assert ((scaled != 0).toarray() == (plain != 0).toarray()).all()
 
 
-def test_no_margin_is_enclosed_unless_it_is_asked_for() -> None:
+def test_the_margin_is_enclosed_only_on_request() -> None:
     name = "random-8-12"
     assert Maxcut(instances=[name]).load(name, seed=0, base=Path()).measure is None
-    asked = Maxcut(instances=[name], enclose=True).load(name, seed=0, base=Path())
-    assert asked.facts.margin is not None
-    assert asked.sha256 == Maxcut(instances=[name]).load(name, seed=0, base=Path()).sha256
+    enclosed = Maxcut(instances=[name], enclose=True).load(name, seed=0, base=Path())
+    assert enclosed.facts.margin is not None
+    assert enclosed.sha256 == Maxcut(instances=[name]).load(name, seed=0, base=Path()).sha256
 
 
 def test_the_scale_falls_with_the_margin() -> None:
@@ -87,15 +87,15 @@ def test_the_scale_falls_with_the_margin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("random-99-200-0.1", "has more than 0.1"),
         ("random-99-200-0.00001", "allowed: 0.0001 to 0.099"),
         (f"random-{LARGEST_ENCLOSED + 1}-700-0.01", "cannot be enclosed; allowed: up to 500"),
     ],
 )
-def test_margins_that_do_not_exist_are_refused(name: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_margins_that_do_not_exist_are_refused(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Maxcut(instances=[name])
 
 

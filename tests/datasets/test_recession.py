@@ -38,7 +38,7 @@ def test_no_ray_where_the_matrix_side_has_a_solution():
     assert result.status is Status.INFEASIBLE
 
 
-def test_the_instance_says_what_is_asked(sdplib_folder):
+def test_the_instance_states_the_question(sdplib_folder):
     dataset = Sdplib(instances=["infd1"], question="recession")
     assert dataset.names() == ["infd1.recession"]
     problem = dataset.load("infd1.recession", seed=0, base=sdplib_folder)
@@ -50,7 +50,7 @@ def test_the_instance_says_what_is_asked(sdplib_folder):
 @pytest.mark.parametrize(
     "algorithm", repeated(["ellipsoid", "perceptron", "mirror-prox", "von-neumann"], kept=2)
 )
-def test_infd1_is_feasible_here_and_empty_on_the_other_side(sdplib_folder, algorithm):
+def test_infd1_is_feasible_although_the_dual_side_is_empty(sdplib_folder, algorithm):
     data = read_sdpa(sdplib_folder / "infd1.dat-s")
     point = solve(sdplib_folder / "infd1.dat-s", algorithm, budget=Budget(updates=50_000))
     assert point.status is Status.FEASIBLE

@@ -32,8 +32,8 @@ def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PLAB_OFFLINE", "1")
     monkeypatch.delenv("PLAB_DATA_MIRROR", raising=False)
     files = {"mcp100": DataFile("mcp100.dat-s", SHA256, ())}
-    made = Collection("sdplib", "a test", "nowhere", "none", "nobody", files)
-    monkeypatch.setitem(COLLECTIONS, "sdplib", lambda: made)
+    collection = Collection("sdplib", "a test", "nowhere", "none", "nobody", files)
+    monkeypatch.setitem(COLLECTIONS, "sdplib", lambda: collection)
     path = tmp_path / "cache" / "sdplib" / "mcp100.dat-s"
     path.parent.mkdir(parents=True)
     return path
@@ -55,20 +55,22 @@ IRREGULAR = [fifo, endless, folder]
 
 
 @pytest.mark.parametrize("make", IRREGULAR)
-def test_what_is_no_regular_file_is_refused(entry: Path, make: Callable[[Path], None]) -> None:
+def test_paths_that_are_no_regular_files_are_refused(
+    entry: Path, make: Callable[[Path], None]
+) -> None:
     make(entry)
     for read in (open_regular, sha256_of, lambda path: read_regular(path, 100)):
         with pytest.raises(DataError, match=r"mcp100\.dat-s is not a regular file; delete it"):
             read(entry)
 
 
-@pytest.mark.parametrize("place", ["cache", "mirror"])
+@pytest.mark.parametrize("location", ["cache", "mirror"])
 @pytest.mark.parametrize("make", IRREGULAR)
 def test_an_irregular_entry_is_refused_at_once(
-    entry: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None], place: str
+    entry: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None], location: str
 ) -> None:
     make(entry)
-    if place == "mirror":
+    if location == "mirror":
         monkeypatch.setenv("PLAB_DATA_MIRROR", str(entry.parents[1]))
         monkeypatch.setenv("PLAB_DATA_DIR", str(entry.parents[2] / "elsewhere"))
     for call in (fetch, lambda *names: verify("sdplib")):
@@ -113,9 +115,9 @@ def turning(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
     def turn(path: Path) -> None:
         opened = regular_files.open_regular
 
-        def open_and_turn(asked: Path) -> object:
-            file = opened(asked)
-            if asked == path:
+        def open_and_turn(requested: Path) -> object:
+            file = opened(requested)
+            if requested == path:
                 content = OTHER if path.read_bytes() == CONTENT else CONTENT
                 path.unlink()  # what is open stays as it was
                 path.write_bytes(content)
@@ -127,7 +129,7 @@ def turning(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
     return turn
 
 
-def test_the_registered_bytes_are_those_parsed(
+def test_the_hashed_bytes_are_the_parsed_bytes(
     entry: Path, turning: Callable[[Path], None]
 ) -> None:
     turning(entry)
@@ -136,7 +138,7 @@ def test_the_registered_bytes_are_those_parsed(
     assert _largest(problem) == 3.0
 
 
-def test_a_users_program_has_the_hash_of_what_is_parsed(
+def test_a_program_file_of_a_user_has_the_hash_of_its_parsed_bytes(
     tmp_path: Path, turning: Callable[[Path], None]
 ) -> None:
     turning(tmp_path / "own.dat-s")
@@ -174,7 +176,7 @@ def test_a_certificate_is_about_the_registered_bytes(
         exact_claims._of_registered("mcp100", "feasibility")
 
 
-def test_a_download_that_is_changed_at_once_is_not_used(
+def test_a_download_changed_by_another_process_is_not_used(
     entry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def changed(urls: list[str], file: DataFile, target: Path, source: Collection) -> Path:

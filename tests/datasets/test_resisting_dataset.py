@@ -16,8 +16,8 @@ from perceptron_lab.datasets.generated.streams import Resisting
 
 
 def test_its_name_holds_its_parameters() -> None:
-    made = registry.load("dataset", "resisting")(dimension=50, margin=1e-6)
-    assert made.names() == ["resisting-50-1e-06"]
+    dataset = registry.load("dataset", "resisting")(dimension=50, margin=1e-6)
+    assert dataset.names() == ["resisting-50-1e-06"]
     assert Resisting().names() == ["resisting-10-0.01"]
 
 
@@ -30,19 +30,19 @@ def test_other_parameters_are_refused(parameters: dict[str, Any]) -> None:
 
 
 def test_seeds_have_the_same_problem_and_negative_ones_none() -> None:
-    made = Resisting(dimension=5, margin=0.1)
-    first, other = made.problem(0), made.problem(7)
+    dataset = Resisting(dimension=5, margin=0.1)
+    first, other = dataset.problem(0), dataset.problem(7)
     assert first.sha256 == other.sha256 != Resisting(dimension=6, margin=0.1).problem(0).sha256
     with pytest.raises(InputError, match="allowed: 0 or more"):
-        made.problem(-1)
+        dataset.problem(-1)
 
 
-def test_it_knows_what_is_forced_and_the_margin() -> None:
+def test_its_facts_are_the_forced_mistakes_and_the_margin() -> None:
     problem = Resisting(dimension=5, margin=0.1).problem(0)
     assert problem.measure is not None
-    found = problem.measure(np.ones(5))
-    assert found["forced"] == forced(5, 0.1) == problem.system.constraints
-    assert 0.1 <= float(found["final_margin"]) < 0.14
+    measures = problem.measure(np.ones(5))
+    assert measures["forced"] == forced(5, 0.1) == problem.system.constraints
+    assert 0.1 <= float(measures["final_margin"]) < 0.14
     assert problem.facts.margin == 0.1
 
 
@@ -56,7 +56,7 @@ def test_a_problem_can_be_run_again() -> None:
     assert np.array_equal(first.point, again.point)
 
 
-def test_a_certificate_without_the_rows_shown_is_told() -> None:
+def test_a_certificate_without_the_resisting_rows_is_reported() -> None:
     system = Resisting(dimension=3, margin=0.2).problem(0).system
     with pytest.raises(DataError, match="does not determine the rows that were shown"):
         system.fixed({})

@@ -99,8 +99,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / name).write_text(text, "latin-1")
         sha256 = hashlib.sha256(text.encode("latin-1")).hexdigest()
         files[name.removesuffix(".sgm")] = DataFile(name, sha256, ())
-    made = Collection("reuters21578", "a test", "nowhere", "none", "nobody", files)
-    monkeypatch.setitem(COLLECTIONS, "reuters21578", lambda: made)
+    collection = Collection("reuters21578", "a test", "nowhere", "none", "nobody", files)
+    monkeypatch.setitem(COLLECTIONS, "reuters21578", lambda: collection)
     monkeypatch.setenv("PLAB_DATA_MIRROR", str(folder.parent))
     monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("PLAB_OFFLINE", "1")
@@ -109,7 +109,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     forget()
 
 
-def kept(folder: Path) -> list[Path]:
+def cached_files(folder: Path) -> list[Path]:
     return sorted((folder.parents[1] / "cache").rglob("*.npz"))
 
 
@@ -117,20 +117,20 @@ def test_split_and_labels_of_the_small_collection(small: Path) -> None:
     documents = corpus("all")
     assert documents.training_numbers == (1, 2)
     assert documents.test_numbers == (3, 4)
-    made = task("earn", weighting="tf", normalise=False)
-    assert made.name == "earn"
-    assert made.labels.tolist() == [1.0, -1.0]
-    assert made.test_labels.tolist() == [1.0, -1.0]
+    earn = task("earn", weighting="tf", normalise=False)
+    assert earn.name == "earn"
+    assert earn.labels.tolist() == [1.0, -1.0]
+    assert earn.test_labels.tolist() == [1.0, -1.0]
     assert make().words() == ["corn", "dlr", "profit"]
-    assert rows(made.examples).toarray().tolist() == [[0, 1, 2], [1, 1, 0]]
-    assert rows(made.test_examples).toarray().tolist() == [[1, 0, 1], [0, 0, 0]]
+    assert rows(earn.examples).toarray().tolist() == [[0, 1, 2], [1, 1, 0]]
+    assert rows(earn.test_examples).toarray().tolist() == [[1, 0, 1], [0, 0, 0]]
 
 
 def test_bodies_alone(small: Path) -> None:
-    made = task("earn", text="body", weighting="tf", normalise=False)
+    earn = task("earn", text="body", weighting="tf", normalise=False)
     assert make(text="body").words() == ["dlr", "profit"]
-    assert rows(made.examples).toarray().tolist() == [[1, 1], [0, 0]]
-    assert rows(made.test_examples).nnz == 0
+    assert rows(earn.examples).toarray().tolist() == [[1, 1], [0, 0]]
+    assert rows(earn.test_examples).nnz == 0
 
 
 def test_choices_reach_the_features(small: Path) -> None:
@@ -176,20 +176,20 @@ def test_equal_data_have_equal_hashes(small: Path) -> None:
 # -- what is kept between runs -------------------------------------------------------------------
 
 
-def test_counts_are_kept_and_need_no_files_then(small: Path) -> None:
+def test_cached_counts_need_no_source_files(small: Path) -> None:
     before = rows(task("earn").examples).toarray()
-    (file,) = kept(small)
+    (file,) = cached_files(small)
     for path in small.iterdir():
         path.unlink()
     forget()
     assert (rows(task("earn").examples).toarray() == before).all()
-    assert kept(small) == [file]
+    assert cached_files(small) == [file]
 
 
-def test_each_text_is_kept_by_itself(small: Path) -> None:
+def test_each_text_is_cached_separately(small: Path) -> None:
     corpus("all")
     corpus("body")
-    assert len(kept(small)) == 2
+    assert len(cached_files(small)) == 2
 
 
 def test_other_files_have_other_counts(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,20 +203,20 @@ def test_other_files_have_other_counts(small: Path, monkeypatch: pytest.MonkeyPa
     new = Collection("reuters21578", "a test", "nowhere", "none", "nobody", files)
     monkeypatch.setitem(COLLECTIONS, "reuters21578", lambda: new)
     assert "wheat" in set(corpus("all").counts.words) - set(before.counts.words)
-    assert len(kept(small)) == 2
+    assert len(cached_files(small)) == 2
 
 
 @pytest.mark.parametrize("at", [0, 1, 100, -1])
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "another"])
 def test_damaged_counts_are_computed_again(small: Path, damage: str, at: int) -> None:
     before = corpus("all")
-    (file,) = kept(small)
-    whole = bytearray(file.read_bytes())
-    broken = bytearray(whole)
+    (file,) = cached_files(small)
+    full = bytearray(file.read_bytes())
+    broken = bytearray(full)
     broken[at] ^= 1
     contents: dict[str, bytes | bytearray] = {
         "flip": broken,
-        "cut": whole[:at],
+        "cut": full[:at],
         "empty": b"",
         "another": b"PK\x03\x04" * 50,
     }
@@ -226,14 +226,14 @@ def test_damaged_counts_are_computed_again(small: Path, damage: str, at: int) ->
     assert again is not before
     assert again.training_topics == before.training_topics
     assert (again.counts.training.toarray() == before.counts.training.toarray()).all()
-    (mended,) = kept(small)
+    (mended,) = cached_files(small)
     assert hashlib.sha256(mended.read_bytes()).hexdigest() in mended.name
 
 
 @pytest.mark.parametrize("kind", ["FIFO", "endless"])
 def test_counts_that_are_no_regular_file_are_computed_again(small: Path, kind: str) -> None:
     before = corpus("all")
-    (file,) = kept(small)
+    (file,) = cached_files(small)
     file.unlink()
     if kind == "FIFO":
         os.mkfifo(file)
@@ -241,7 +241,7 @@ def test_counts_that_are_no_regular_file_are_computed_again(small: Path, kind: s
         file.symlink_to("/dev/zero")
     forget()
     assert corpus("all") is not before
-    assert [path.is_symlink() or not path.is_file() for path in kept(small)] == [False]
+    assert [path.is_symlink() or not path.is_file() for path in cached_files(small)] == [False]
 
 
 def test_other_code_counts_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,21 +249,21 @@ def test_other_code_counts_again(small: Path, monkeypatch: pytest.MonkeyPatch) -
     forget()
     monkeypatch.setattr(reuters_corpus, "_CODE", Path(__file__))
     corpus("all")
-    assert len(kept(small)) == 2
+    assert len(cached_files(small)) == 2
 
 
 def test_a_file_under_another_hash_is_replaced(small: Path) -> None:
     corpus("all")
-    (file,) = kept(small)
+    (file,) = cached_files(small)
     file.rename(file.with_name(file.stem.rpartition("-")[0] + f"-{'0' * 64}.npz"))
     forget()
     corpus("all")
-    assert kept(small) == [file]
+    assert cached_files(small) == [file]
 
 
 def forged(folder: Path) -> None:
     """Put other counts into the cache, under the sha256 of their bytes."""
-    (file,) = kept(folder)
+    (file,) = cached_files(folder)
     with np.load(file) as stored:
         arrays = {name: stored[name] for name in stored.files}
     arrays["training.data"] = arrays["training.data"] * (1 + arrays["training.indices"])
@@ -271,7 +271,7 @@ def forged(folder: Path) -> None:
     np.savez(content, allow_pickle=False, **arrays)
     other = hashlib.sha256(content.getvalue()).hexdigest()
     file.rename(file.with_name(f"{file.stem.rpartition('-')[0]}-{other}.npz"))
-    (file,) = kept(folder)
+    (file,) = cached_files(folder)
     file.write_bytes(content.getvalue())
     forget()
 
@@ -295,15 +295,15 @@ def test_forged_counts_are_found_by_data_verify(
     assert "counts-all" not in verify_data("reuters21578")["reuters21578"]
 
 
-def test_a_verification_believes_no_counts_that_were_kept(small: Path, tmp_path: Path) -> None:
+def test_verification_ignores_cached_counts(small: Path, tmp_path: Path) -> None:
     honest = make(weighting="tf").load("earn", seed=0, base=HERE).sha256
     forged(small)
     assert make(weighting="tf").load("earn", seed=0, base=HERE).sha256 != honest
-    before = kept(small)
+    before = cached_files(small)
     (tmp_path / "own").mkdir()
     with confined(tmp_path / "own", 0):
         assert make(weighting="tf").load("earn", seed=0, base=HERE).sha256 == honest
-    assert kept(small) == before
+    assert cached_files(small) == before
 
 
 def test_counts_of_a_folder_that_cannot_be_written(
@@ -312,10 +312,10 @@ def test_counts_of_a_folder_that_cannot_be_written(
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "file"))
     assert corpus("all").training_numbers == (1, 2)
-    assert kept(small) == []
+    assert cached_files(small) == []
 
 
-def test_nothing_is_left_aside(small: Path) -> None:
+def test_no_temporary_files_remain(small: Path) -> None:
     corpus("all")
     assert [path.suffix for path in (small.parents[1] / "cache").rglob("*.*")] == [".npz"]
 
@@ -327,7 +327,7 @@ def test_a_file_that_the_mirror_lacks(small: Path) -> None:
     (small / "reut2-001.sgm").unlink()
     with pytest.raises(DataError, match=r"reuters21578/reut2-001\.sgm is not in .*OFFLINE=1"):
         task("earn")
-    assert kept(small) == []
+    assert cached_files(small) == []
 
 
 def test_another_file_in_the_mirror(small: Path) -> None:
@@ -366,9 +366,9 @@ def test_impossible_parameters(parameters: dict[str, Any], reason: str) -> None:
 
 
 def test_a_number_that_occurs_twice() -> None:
-    one = Document(7, "TRAIN", "YES", frozenset(), "", "")
+    document = Document(7, "TRAIN", "YES", frozenset(), "", "")
     with pytest.raises(DataError, match="two documents have NEWID 7"):
-        mod_apte([one, one])
+        mod_apte([document, document])
 
 
 # -- facts of the collection ---------------------------------------------------------------------
@@ -409,22 +409,27 @@ def test_mod_apte_has_its_counts(documents: list[Document]) -> None:
     training, test = mod_apte(documents)
     assert len(documents) == 21578
     assert (len(training), len(test)) == (9603, 3299)
-    assert [sum(not one.topics for one in side) for side in (training, test)] == [1828, 280]
-    assert [sum(not one.body for one in side) for side in (training, test)] == [841, 290]
-    assert all(one.text.strip() for one in training + test)
-    assert [one.number for one in training] == sorted(one.number for one in training)
+    assert [sum(not document.topics for document in side) for side in (training, test)] == [
+        1828,
+        280,
+    ]
+    assert [sum(not document.body for document in side) for side in (training, test)] == [841, 290]
+    assert all(document.text.strip() for document in training + test)
+    assert [document.number for document in training] == sorted(
+        document.number for document in training
+    )
 
 
 def test_every_category_has_its_counts(documents: list[Document]) -> None:
     sides = mod_apte(documents)
-    counts = [Counter(topic for one in side for topic in one.topics) for side in sides]
+    counts = [Counter(topic for document in side for topic in document.topics) for side in sides]
     assert [len(count) for count in counts] == [115, 93]
-    for name, known in categories().items():
-        assert (known.training, known.test) == (counts[0][name], counts[1][name])
-    assert {topic for one in documents for topic in one.topics} <= set(categories())
+    for name, category in categories().items():
+        assert (category.training, category.test) == (counts[0][name], counts[1][name])
+    assert {topic for document in documents for topic in document.topics} <= set(categories())
     both = [name for name in counts[0] if name in counts[1]]
     assert sorted(both) == learnable()
-    labelled = [sum(bool(one.topics & set(both)) for one in side) for side in sides]
+    labelled = [sum(bool(document.topics & set(both)) for document in side) for side in sides]
     assert labelled == [7770, 3019]
 
 
@@ -442,10 +447,10 @@ def real(documents: list[Document], tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.mark.slow
 def test_vocabulary_and_rows(real: Reuters) -> None:
-    made = real.task("corn", seed=0, base=HERE)
-    assert rows(made.examples).shape == (9603, 20493)
-    assert rows(made.test_examples).shape == (3299, 20493)
-    for matrix in (rows(made.examples), rows(made.test_examples)):
+    task = real.task("corn", seed=0, base=HERE)
+    assert rows(task.examples).shape == (9603, 20493)
+    assert rows(task.test_examples).shape == (3299, 20493)
+    for matrix in (rows(task.examples), rows(task.test_examples)):
         norms = np.sqrt(matrix.power(2).sum(axis=1))
         assert np.abs(norms - 1.0).max() < 1e-14
         assert matrix.dtype == np.float64
@@ -454,7 +459,7 @@ def test_vocabulary_and_rows(real: Reuters) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("real")
-def test_words_are_left_out_as_asked() -> None:
+def test_stop_words_are_left_out() -> None:
     assert len(make(min_documents=3).words()) == 8178
     assert len(make(stop_words=False).words()) == 20680
     assert len(make(stem=False).words()) == 27627
@@ -492,11 +497,11 @@ def test_scikit_learn_learns_from_a_task(real: Reuters) -> None:
     model = LinearSVC(random_state=0).fit(learnt.examples, learnt.labels)
     ranking = RankingMeasure(rows(learnt.test_examples), learnt.test_labels)
     measured = ranking(np.append(model.coef_[0], model.intercept_))
-    theirs = average_precision_score(
+    expected = average_precision_score(
         learnt.test_labels > 0, model.decision_function(learnt.test_examples)
     )
-    assert measured["average_precision"] == pytest.approx(theirs, rel=1e-12)
-    assert theirs > 0.9
+    assert measured["average_precision"] == pytest.approx(expected, rel=1e-12)
+    assert expected > 0.9
 
 
 def test_a_linear_separator_ranks_test_documents(real: Reuters) -> None:

@@ -67,8 +67,8 @@ def crowded(count: int) -> bytes:
     return target.getvalue()
 
 
-def members(content: bytes, wanted: tuple[str, ...] = tuple(CONTENTS)) -> dict[str, bytes]:
-    return dict(read_members(io.BytesIO(content), INNER, wanted))
+def members(content: bytes, expected: tuple[str, ...] = tuple(CONTENTS)) -> dict[str, bytes]:
+    return dict(read_members(io.BytesIO(content), INNER, expected))
 
 
 GOOD = {
@@ -89,7 +89,7 @@ def test_members_are_read(form: str) -> None:
     assert members(GOOD[form]) == CONTENTS
 
 
-def test_only_what_is_wanted_is_read() -> None:
+def test_only_the_requested_members_are_read() -> None:
     assert list(members(GOOD["zip"], ("reut2-001.sgm", "none.sgm"))) == ["reut2-001.sgm"]
 
 
@@ -129,7 +129,7 @@ def test_a_member_that_is_no_file_is_passed_over(kind: bytes) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "content",  # which holds the time
 )
-def test_what_is_no_such_archive(content: bytes, reason: str) -> None:
+def test_files_that_are_no_archive_are_refused(content: bytes, reason: str) -> None:
     with pytest.raises(ArchiveError, match=reason):
         members(content)
 
@@ -153,8 +153,8 @@ def test_members_before_the_damage_are_read() -> None:
 
 
 def test_as_many_members_as_allowed_are_read() -> None:
-    others = {str(number): b"" for number in range(archives.MOST_MEMBERS - len(CONTENTS))}
-    assert members(packed(others | CONTENTS)) == CONTENTS
+    extra = {str(number): b"" for number in range(archives.MOST_MEMBERS - len(CONTENTS))}
+    assert members(packed(extra | CONTENTS)) == CONTENTS
     assert members(crowded(100)) == CONTENTS
 
 
@@ -169,13 +169,13 @@ def test_a_changed_byte_gives_members_or_is_refused(form: str, at: int, change: 
     content = bytearray(GOOD[form])
     content[at % len(content)] ^= change
     try:
-        found = members(bytes(content))
+        unpacked = members(bytes(content))
     except ArchiveError:
         return
-    assert set(found) <= set(CONTENTS)
+    assert set(unpacked) <= set(CONTENTS)
 
 
-def test_a_capped_writer_takes_no_more() -> None:
+def test_a_limited_writer_stops_at_its_limit() -> None:
     target = io.BytesIO()
     writer = CappedWriter(target, 5)
     assert writer.write(b"12345") == 5
@@ -250,8 +250,8 @@ def register(monkeypatch: pytest.MonkeyPatch, *urls: str) -> None:
         name.removesuffix(".sgm"): DataFile(name, hashlib.sha256(content).hexdigest(), ())
         for name, content in CONTENTS.items()
     }
-    made = Collection("reuters21578", "a test", "nowhere", "none", "nobody", files, urls)
-    monkeypatch.setitem(COLLECTIONS, "reuters21578", lambda: made)
+    collection = Collection("reuters21578", "a test", "nowhere", "none", "nobody", files, urls)
+    monkeypatch.setitem(COLLECTIONS, "reuters21578", lambda: collection)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -282,7 +282,7 @@ def test_a_bad_home_is_passed_over(
 
 
 @pytest.mark.parametrize("behaviour", BAD)
-def test_a_bad_home_alone_poisons_nothing(
+def test_one_bad_server_has_no_effect(
     home: Home, cache: Path, monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
     register(monkeypatch, home.url(behaviour))
@@ -314,22 +314,22 @@ def test_an_archive_cut_at_every_4_kilobytes(
 ) -> None:
     """Whether the server admits the cut or claims the whole length: only whole files are kept."""
     random = {name: random_bytes(len(content)) for name, content in CONTENTS.items()}
-    whole, inside = (GOOD["tar"], CONTENTS) if form == "tar" else (packed(random), random)
+    full, inside = (GOOD["tar"], CONTENTS) if form == "tar" else (packed(random), random)
     monkeypatch.setitem(globals(), "CONTENTS", inside)
     register(monkeypatch, home.url("cut"))
-    assert len(whole) > 30_000
-    for length in range(0, len(whole) - 1, 4096):
-        monkeypatch.setitem(ANSWERS, "cut", (200, whole[:length], len(whole) if claimed else None))
+    assert len(full) > 30_000
+    for length in range(0, len(full) - 1, 4096):
+        monkeypatch.setitem(ANSWERS, "cut", (200, full[:length], len(full) if claimed else None))
         with contextlib.suppress(DataError):
             assert fetch("reuters21578", "reut2-002").read_bytes() == inside["reut2-002.sgm"]
             assert not claimed
-        found = contents(cache.parent)
-        assert all(content == inside[name] for name, content in found.items())
+        stored = contents(cache.parent)
+        assert all(content == inside[name] for name, content in stored.items())
         for path in cache.iterdir():
             path.unlink()
 
 
-def test_one_wrong_member_leaves_the_others(
+def test_one_wrong_member_does_not_affect_the_others(
     home: Home, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     edited = CONTENTS | {"reut2-000.sgm": FLIPPED["reut2-000.sgm"]}
@@ -364,7 +364,7 @@ def test_a_mirror_address_gives_files_not_archives(
     assert home.asked == ["reut2-001.sgm"]
 
 
-def test_a_mirror_folder_is_used_in_place(
+def test_a_mirror_folder_is_read_directly(
     home: Home, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(monkeypatch, home.url("zip"))

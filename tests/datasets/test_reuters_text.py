@@ -115,7 +115,7 @@ def test_files_of_another_form(text: str, reason: str) -> None:
     assert len(str(caught.value)) < 250
 
 
-def test_the_message_says_at_which_byte() -> None:
+def test_the_message_states_the_byte_offset() -> None:
     with pytest.raises(DataError, match=f"byte {len(FILE)}: received 'XYZ'"):
         read(FILE + "XYZ")
 
@@ -152,7 +152,7 @@ def test_pieces_of_the_form_are_read_or_refused(pieces: list[str], at: int) -> N
             documents = read(text)
         except DataError:
             continue
-        assert all("<D>" not in topic for one in documents for topic in one.topics)
+        assert all("<D>" not in topic for document in documents for topic in document.topics)
 
 
 @pytest.mark.slow

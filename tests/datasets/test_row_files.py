@@ -52,18 +52,18 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_the_rows_are_those_of_the_file(path: Path, count: int, width: int, precision: Any) -> None:
     rng = np.random.default_rng(width)
     rows = (100 * rng.standard_normal((count, width))).astype(precision)
-    found = source(write(path, rows, 7))
-    assert found.shape == (count, width)
+    blocks_of_file = source(write(path, rows, 7))
+    assert blocks_of_file.shape == (count, width)
     single = precision in (np.float32, *((np.int16, np.float16) if path.suffix != ".npy" else ()))
-    assert found.dtype == (np.float32 if single else np.float64)
-    places, blocks = zip(*found.blocks(), strict=True)
-    assert [at.start for at in places] == [0, *(at.stop for at in places[:-1])]
-    assert max(len(block) for block in blocks) <= found.step
+    assert blocks_of_file.dtype == (np.float32 if single else np.float64)
+    spans, blocks = zip(*blocks_of_file.blocks(), strict=True)
+    assert [at.start for at in spans] == [0, *(at.stop for at in spans[:-1])]
+    assert max(len(block) for block in blocks) <= blocks_of_file.step
     assert np.array_equal(np.vstack(blocks), rows)
-    assert {block.dtype for block in blocks} == {found.dtype}
+    assert {block.dtype for block in blocks} == {blocks_of_file.dtype}
     indices = rng.integers(0, count, 20)
-    assert np.array_equal(found[indices], rows[indices])
-    assert found[indices[:0]].shape == (0, width)
+    assert np.array_equal(blocks_of_file[indices], rows[indices])
+    assert blocks_of_file[indices[:0]].shape == (0, width)
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
@@ -73,11 +73,11 @@ def test_the_answer_is_that_of_the_rows_in_memory(
 ) -> None:
     rows = ROWS.astype(precision)
     system = read_system(write(path, rows), memory=LEAST_MEMORY)
-    one, two = solve(system, algorithm, seed=1), solve(rows, algorithm, seed=1)
-    assert one.status is two.status is Status.FEASIBLE
-    assert one.updates == two.updates
-    assert one.point == pytest.approx(two.point, rel=1e-6, abs=1e-9)
-    assert (rows.astype(float) @ one.point > 0).all()
+    first, second = solve(system, algorithm, seed=1), solve(rows, algorithm, seed=1)
+    assert first.status is second.status is Status.FEASIBLE
+    assert first.updates == second.updates
+    assert first.point == pytest.approx(second.point, rel=1e-6, abs=1e-9)
+    assert (rows.astype(float) @ first.point > 0).all()
 
 
 def test_infeasible_rows_of_a_file_are_proved_infeasible(path: Path) -> None:
@@ -90,8 +90,8 @@ def test_labels_are_a_column(path: Path, column: str) -> None:
     rng = np.random.default_rng(3)
     examples = rng.standard_normal((200, 3))
     labels = np.where(examples @ [1.0, -2.0, 0.5] > 0.2, 7.0, 3.0)
-    place = 3 if column == "last" else int(column) - 1
-    write(path, np.insert(examples, place, labels, axis=1))
+    index = 3 if column == "last" else int(column) - 1
+    write(path, np.insert(examples, index, labels, axis=1))
     system = read_system(path, column, memory=LEAST_MEMORY)
     expected = ConicSystem.from_labelled(examples, labels)
     point = rng.standard_normal(4)
@@ -142,7 +142,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
         read_system(tmp_path / "a.parquet")
 
 
-def test_no_value_is_found_in_any_row_group(tmp_path: Path) -> None:
+def test_missing_values_are_found_in_every_row_group(tmp_path: Path) -> None:
     numbers = [1.0] * 57
     numbers[43] = None  # type: ignore[call-overload]
     parquet.write_table(arrow.table({"x": numbers}), tmp_path / "a.parquet", row_group_size=10)
@@ -151,7 +151,7 @@ def test_no_value_is_found_in_any_row_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path) -> None:
+def test_without_pyarrow_the_error_states_what_to_install(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", ROWS)
     program = (
         "import sys; sys.modules['pyarrow'] = None; sys.modules['pyarrow.parquet'] = None\n"
@@ -183,19 +183,19 @@ def test_arrays_that_are_no_rows_are_refused(rows: Any, message: str, tmp_path: 
 
 def test_numbers_of_the_other_byte_order_are_read(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", ROWS.astype(">f4"))
-    found = NumpyRows(tmp_path / "a.npy")
-    assert found.dtype == np.float32
-    assert np.array_equal(found[np.arange(5)], ROWS[:5].astype("f4"))
+    rows = NumpyRows(tmp_path / "a.npy")
+    assert rows.dtype == np.float32
+    assert np.array_equal(rows[np.arange(5)], ROWS[:5].astype("f4"))
 
 
 def test_a_file_that_becomes_shorter_is_noticed(tmp_path: Path) -> None:
     path = write(tmp_path / "a.npy", ROWS)
-    found = NumpyRows(path)
+    rows = NumpyRows(path)
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(DataError, match="it became shorter while it was read"):
-        list(found.blocks())
+        list(rows.blocks())
     with pytest.raises(DataError, match="it became shorter while it was read"):
-        found[np.array([699])]
+        rows[np.array([699])]
 
 
 def test_only_rows_of_files_that_are_streamed_have_a_memory(tmp_path: Path) -> None:

@@ -65,11 +65,11 @@ def test_name_and_seed_determine_the_rows(cache: Path, tmp_path: Path) -> None:
     elsewhere = RowsOnDisk(dimension=7, rows=300, memory=2_000_000, directory="here")
     assert load(elsewhere, base=tmp_path).sha256 == first.sha256
     assert (tmp_path / "here" / f"{NAME}-seed0.npy").is_file()
-    others = [load(seed=1), load(RowsOnDisk(dimension=7, rows=300, difficulty=0.5))]
-    assert len({problem.sha256 for problem in (first, *others)}) == 3
+    variants = [load(seed=1), load(RowsOnDisk(dimension=7, rows=300, difficulty=0.5))]
+    assert len({problem.sha256 for problem in (first, *variants)}) == 3
 
 
-def test_a_file_that_is_there_is_used(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_file_is_used(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = load()
     monkeypatch.setattr(RowsOnDisk, "blocks", None)
     assert load().sha256 == first.sha256
@@ -79,7 +79,7 @@ def test_a_file_that_is_there_is_used(cache: Path, monkeypatch: pytest.MonkeyPat
     "damage",
     ["shorter", "changed", "undescribed", "described wrongly", "no margin", "a FIFO", "gone"],
 )
-def test_a_file_that_is_not_whole_is_made_again(damage: str, cache: Path) -> None:
+def test_an_incomplete_file_is_generated_again(damage: str, cache: Path) -> None:
     first = load()
     file, description = cache / f"{NAME}-seed0.npy", cache / f"{NAME}-seed0.json"
     content = file.read_bytes()
@@ -88,8 +88,8 @@ def test_a_file_that_is_not_whole_is_made_again(damage: str, cache: Path) -> Non
     elif damage == "changed":
         file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     elif damage == "no margin":
-        known = json.loads(description.read_text()) | {"margin": "much"}
-        description.write_text(json.dumps(known))
+        facts = json.loads(description.read_text()) | {"margin": "much"}
+        description.write_text(json.dumps(facts))
     elif damage == "undescribed":
         description.unlink()
     elif damage == "a FIFO":
@@ -103,7 +103,7 @@ def test_a_file_that_is_not_whole_is_made_again(damage: str, cache: Path) -> Non
     assert file.read_bytes() == content
 
 
-def test_a_file_is_read_once_in_a_process_as_long_as_it_stays(
+def test_an_unchanged_file_is_read_once_per_process(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, read = load(), []
@@ -123,7 +123,7 @@ def test_a_file_is_read_once_in_a_process_as_long_as_it_stays(
     assert read == [file] * 2
 
 
-def test_what_is_known_of_the_margin_is_true(cache: Path) -> None:
+def test_the_stated_margins_are_true(cache: Path) -> None:
     problem = load()
     rows = np.load(cache / f"{NAME}-seed0.npy").astype(float)
     margin = exact_margin(rows / np.linalg.norm(rows, axis=1)[:, None])[0]
@@ -132,9 +132,7 @@ def test_what_is_known_of_the_margin_is_true(cache: Path) -> None:
     assert solve(problem.system).status is Status.FEASIBLE
 
 
-def test_nothing_stays_of_a_file_that_could_not_be_finished(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unfinished_file_is_removed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> Any:
         raise OSError(28, "No space left on device")
 
@@ -165,7 +163,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
         load(RowsOnDisk(dimension=7, rows=300, directory="file/below"), base=tmp_path)
 
 
-def test_names_and_seeds_that_are_not_known() -> None:
+def test_unknown_names_and_seeds_are_refused() -> None:
     with pytest.raises(ConfigError, match="reflected-7x301-1"):
         SMALL.load("reflected-7x301-1", seed=0, base=Path())
     with pytest.raises(InputError, match="seed -1"):

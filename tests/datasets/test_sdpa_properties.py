@@ -58,10 +58,10 @@ def test_order_triangle_repetition_and_zeros_do_not_matter(data: SdpaData, rando
 @given(programs(), st.integers(min_value=0), st.data())
 def test_a_changed_value_is_a_conflict(data: SdpaData, pick: int, draw: st.DataObject) -> None:
     lines = format_sdpa(data).rstrip("\n").split("\n")
-    *place, value = lines[4 + pick % len(data.value)].split()
+    *index, value = lines[4 + pick % len(data.value)].split()
     other = draw.draw(NUMBERS.filter(lambda number: number != float(value)))
     with pytest.raises(DataError, match=f":{len(lines) + 1}: this entry and the one on line "):
-        parse_sdpa("\n".join([*lines, " ".join([*place, repr(other)])]))
+        parse_sdpa("\n".join([*lines, " ".join([*index, repr(other)])]))
 
 
 @st.composite

@@ -31,31 +31,31 @@ def test_the_answer_by_construction_is_that_of_the_judge(
     kind: str, gap: int, degenerate: bool
 ) -> None:
     finite = None if kind == "complete" else 1
-    made = SeparationFamilies(kind, 14, finite, 1, gap=gap, degenerate=degenerate)
-    task, known = task_of(made, made.name, 5), made.known_answer(5)
+    dataset = SeparationFamilies(kind, 14, finite, 1, gap=gap, degenerate=degenerate)
+    task, expected = task_of(dataset, dataset.name, 5), dataset.known_answer(5)
     judged = truth(Labelled(np.asarray(task.examples), task.labels.astype(int).tolist(), True))
-    assert known.verdict == kind == judged.verdict
-    assert np.flatnonzero(~known.separated).tolist() == judged.overlap
-    assert list(known.classes) == judged.classes
+    assert expected.verdict == kind == judged.verdict
+    assert np.flatnonzero(~expected.separated).tolist() == judged.overlap
+    assert list(expected.classes) == judged.classes
 
 
 @pytest.mark.parametrize(("kind", "gap", "degenerate"), EXTREMES)
 def test_the_answer_by_construction_is_ours(kind: str, gap: int, degenerate: bool) -> None:
-    made = SeparationFamilies(kind=kind, rows=40, infinite=2, gap=gap, degenerate=degenerate)
+    dataset = SeparationFamilies(kind=kind, rows=40, infinite=2, gap=gap, degenerate=degenerate)
     for seed in range(2):
-        task, known = task_of(made, made.name, seed), made.known_answer(seed)
-        found = separation(task.examples, task.labels)
-        assert found.verdict == known.verdict
-        np.testing.assert_array_equal(found.separated_rows, np.flatnonzero(known.separated))
-        constant = len(known.classes) - len(found.coefficients)
-        assert constant == len(found.constant_columns)
-        whole = verdict_for(labelled(task.examples, task.labels, leave_out=False))
-        assert tuple(whole.coefficients.values()) == known.classes
+        task, truth = task_of(dataset, dataset.name, seed), dataset.known_answer(seed)
+        verdict = separation(task.examples, task.labels)
+        assert verdict.verdict == truth.verdict
+        np.testing.assert_array_equal(verdict.separated_rows, np.flatnonzero(truth.separated))
+        constant = len(truth.classes) - len(verdict.coefficients)
+        assert constant == len(verdict.constant_columns)
+        full = verdict_for(labelled(task.examples, task.labels, leave_out=False))
+        assert tuple(full.coefficients.values()) == truth.classes
 
 
 def test_degenerate_examples_repeat_rows_and_have_dependent_columns() -> None:
-    made = SeparationFamilies(rows=40, degenerate=True)
-    examples = np.asarray(task_of(made, made.name).examples)
+    dataset = SeparationFamilies(rows=40, degenerate=True)
+    examples = np.asarray(task_of(dataset, dataset.name).examples)
     assert len(np.unique(examples, axis=0)) <= 30
     assert np.linalg.matrix_rank(np.c_[examples, np.ones(40)]) == examples.shape[1] + 1 - 3
     assert not examples[:, -3].any()
@@ -64,23 +64,25 @@ def test_degenerate_examples_repeat_rows_and_have_dependent_columns() -> None:
 def test_seeds_and_names_determine_the_examples() -> None:
     first = SeparationFamilies(kind="overlap", gap=7)
     assert first.name == "overlap-40-2i-2f-gap7"
-    one, same, other = (task_of(first, first.name, seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one.examples, same.examples)
-    assert (np.asarray(one.examples) != np.asarray(other.examples)).any()
+    first_task, same, other = (task_of(first, first.name, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first_task.examples, same.examples)
+    assert (np.asarray(first_task.examples) != np.asarray(other.examples)).any()
 
 
 def test_too_few_rows_are_refused() -> None:
-    made = SeparationFamilies(rows=10, infinite=3, finite=4)
+    dataset = SeparationFamilies(rows=10, infinite=3, finite=4)
     with pytest.raises(InputError, match="10 distinct rows, but 16 are needed for these features"):
-        made.problem(0)
+        dataset.problem(0)
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_textbook_examples_have_the_answers_of_their_sources(name: str) -> None:
     record = TextbookSeparation()
     task = task_of(record, name)
-    found = separation(task.examples, task.labels)
-    assert found.verdict == ANSWERS[name].verdict
-    classes = list(found.coefficients.values())[:-1]
+    verdict = separation(task.examples, task.labels)
+    assert verdict.verdict == ANSWERS[name].verdict
+    classes = list(verdict.coefficients.values())[:-1]
     pairs = zip(record.features(name), classes, strict=True)
-    assert tuple(feature for feature, one in pairs if one != "FINITE") == ANSWERS[name].diverging
+    assert (
+        tuple(feature for feature, answer in pairs if answer != "FINITE") == ANSWERS[name].diverging
+    )

@@ -16,15 +16,15 @@ from tests.repetitions import repeated
 
 
 def task_of(seed: int = 0, **parameters: Any) -> Task:
-    made = Streams(**parameters)
-    (task,) = made.load(made.name, seed=seed, base=Path()).tasks
+    dataset = Streams(**parameters)
+    (task,) = dataset.load(dataset.name, seed=seed, base=Path()).tasks
     return task
 
 
 @pytest.mark.parametrize("seed", repeated(range(20), kept=2))
 def test_the_planted_margin_is_that_of_all_examples(seed: int) -> None:
-    made = Streams(dimension=6, rows=50, margin=0.2)
-    problem = made.problem(seed)
+    dataset = Streams(dimension=6, rows=50, margin=0.2)
+    problem = dataset.problem(seed)
     (task,) = problem.tasks
     assert problem.facts.margin is not None
     assert problem.facts.margin >= 0.2 - 1e-12
@@ -35,24 +35,24 @@ def test_the_planted_margin_is_that_of_all_examples(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", repeated(range(20), kept=2))
 def test_so_many_labels_are_turned_round(seed: int) -> None:
-    whole, turned = (task_of(seed, dimension=5, rows=40, flipped=share) for share in (0.0, 0.25))
+    full, turned = (task_of(seed, dimension=5, rows=40, flipped=share) for share in (0.0, 0.25))
     assert Streams(rows=40, flipped=0.25).problem(seed).facts.margin is None
     # by another name the directions are others: signs are compared with those of the test half
     direction = np.linalg.lstsq(np.asarray(turned.test_examples), turned.test_labels, rcond=None)[0]
     assert (
         np.sign(np.asarray(turned.test_examples) @ direction) == turned.test_labels
     ).mean() > 0.9
-    wrong = np.sign(np.asarray(turned.examples) @ direction) != turned.labels
-    assert 6 <= wrong.sum() <= 14
-    assert not np.array_equal(whole.examples, turned.examples)
+    flipped = np.sign(np.asarray(turned.examples) @ direction) != turned.labels
+    assert 6 <= flipped.sum() <= 14
+    assert not np.array_equal(full.examples, turned.examples)
 
 
 def test_exactly_the_share_is_turned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Streams, "name", "one-stream")
-    whole, turned = (task_of(3, rows=40, flipped=share) for share in (0.0, 0.25))
-    assert np.array_equal(whole.examples, turned.examples)
-    assert (whole.labels != turned.labels).sum() == 10
-    assert np.array_equal(whole.test_labels, turned.test_labels)
+    full, turned = (task_of(3, rows=40, flipped=share) for share in (0.0, 0.25))
+    assert np.array_equal(full.examples, turned.examples)
+    assert (full.labels != turned.labels).sum() == 10
+    assert np.array_equal(full.test_labels, turned.test_labels)
 
 
 @pytest.mark.parametrize("steepness", [1, 8, 2**26])
@@ -64,11 +64,11 @@ def test_the_worst_case_is_that_of_the_notes(steepness: int) -> None:
 
 
 def test_the_seed_determines_a_stream() -> None:
-    made = Streams(dimension=3, rows=9, flipped=0.3)
-    first, again, other = (made.problem(seed).sha256 for seed in (0, 0, 1))
+    dataset = Streams(dimension=3, rows=9, flipped=0.3)
+    first, again, other = (dataset.problem(seed).sha256 for seed in (0, 0, 1))
     assert first == again != other
     with pytest.raises(InputError, match="seed -1"):
-        made.problem(-1)
+        dataset.problem(-1)
     with pytest.raises(InputError, match="seed -1"):
         Streams(family="worst-case").problem(-1)
 

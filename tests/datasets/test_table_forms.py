@@ -122,17 +122,17 @@ TABLES: dict[str, tuple[str, Any, list[int], str, list[str]]] = {
 
 
 @pytest.fixture
-def said(
+def printed_by(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., str]:
     monkeypatch.chdir(tmp_path)
 
-    def told(*words: str, code: int = 0) -> str:
+    def note_of(*words: str, code: int = 0) -> str:
         assert main(["solve", *words]) == code
         printed = capsys.readouterr()
         return printed.err if code else printed.out
 
-    return told
+    return note_of
 
 
 def write(name: str, content: str | bytes) -> None:
@@ -140,33 +140,33 @@ def write(name: str, content: str | bytes) -> None:
 
 
 @pytest.mark.parametrize("form", TABLES)
-def test_the_answer_does_not_depend_on_the_form(form: str, said: Callable[..., str]) -> None:
+def test_the_answer_does_not_depend_on_the_form(form: str, printed_by: Callable[..., str]) -> None:
     name, content, lines, reading, options = TABLES[form]
     write(name, content)
-    first, answer, *_ = said(name, "--labels", "y", "--verdict", *options).splitlines()
+    first, answer, *_ = printed_by(name, "--labels", "y", "--verdict", *options).splitlines()
     assert first.startswith(f"{name}: ")
     assert reading in first
     assert answer.startswith(f"{name}: dose separates 'no' from 'yes' quasi-completely (proved")
-    found = json.loads(said(name, "--labels", "y", "--verdict", "--json", *options))
-    assert (found["verdict"], found["coefficients"]) == VERDICT
-    assert (found["lines"] or []) == lines
-    same = json.loads(said(name, "--labels", "y", "--json", *options))
+    data = json.loads(printed_by(name, "--labels", "y", "--verdict", "--json", *options))
+    assert (data["verdict"], data["coefficients"]) == VERDICT
+    assert (data["lines"] or []) == lines
+    same = json.loads(printed_by(name, "--labels", "y", "--json", *options))
     assert (same["features"], same["lines"]) == (["dose", "age"], lines or None)
 
 
 def test_a_frame_has_the_same_answer() -> None:
-    found = separation(FRAME[["dose", "age"]], FRAME["y"])
-    assert (found.verdict, found.coefficients) == VERDICT
+    verdict = separation(FRAME[["dose", "age"]], FRAME["y"])
+    assert (verdict.verdict, verdict.coefficients) == VERDICT
 
 
 @pytest.mark.parametrize("form", TABLES)
 def test_a_saved_answer_of_any_form_is_proved_again(
-    form: str, said: Callable[..., str], capsys: pytest.CaptureFixture[str]
+    form: str, printed_by: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     name, content, _, _, options = TABLES[form]
     write(name, content)
     for question in ([], ["--verdict"]):
-        said(name, "--labels", "y", *options, *question, "--save", "answer.npz")
+        printed_by(name, "--labels", "y", *options, *question, "--save", "answer.npz")
         assert main(["verify", "answer.npz"]) == 0
         assert main(["certify", "answer.npz", "--into", "proofs"]) == 0
     assert "not in it" not in capsys.readouterr().out.splitlines()[-2]
@@ -209,84 +209,84 @@ IDS = "id,dose,age,y\n" + "".join(f"p{i},{line}\n" for i, line in enumerate(PLAI
         ("dose,y\n1,0,\n2,1,\n", [], "line 2 has 3 fields, the first has 2; delete the sep"),
     ],
 )
-def test_what_may_be_misread_is_refused(
-    content: str, options: list[str], message: str, said: Callable[..., str]
+def test_ambiguous_tables_are_refused(
+    content: str, options: list[str], message: str, printed_by: Callable[..., str]
 ) -> None:
     write("a.csv", content)
-    found = said("a.csv", "--labels", "y", "--verdict", *options, code=2)
-    assert re.search(message, " ".join(found.split()))
+    printed = printed_by("a.csv", "--labels", "y", "--verdict", *options, code=2)
+    assert re.search(message, " ".join(printed.split()))
 
 
 @pytest.mark.parametrize(
     ("end", "program"), [(".xlsx", "Excel"), (".dta", "Stata"), (".sav", "SPSS"), (".arff", "Weka")]
 )
 def test_files_of_other_programs_are_refused_with_two_ways(
-    end: str, program: str, said: Callable[..., str]
+    end: str, program: str, printed_by: Callable[..., str]
 ) -> None:
     write(f"a{end}", "")
-    found = said(f"a{end}", "--labels", "y", code=2)
-    assert f"export it from {program} as CSV (UTF-8) or Parquet, or pass a frame that " in found
+    printed = printed_by(f"a{end}", "--labels", "y", code=2)
+    assert f"export it from {program} as CSV (UTF-8) or Parquet, or pass a frame that " in printed
 
 
-def test_rows_are_named_by_lines_where_some_are_left_out(said: Callable[..., str]) -> None:
+def test_rows_are_named_by_their_lines_in_the_file(printed_by: Callable[..., str]) -> None:
     write("a.csv", MISSING)
-    printed = said("a.csv", "--labels", "y", "--verdict", "--drop-missing")
+    printed = printed_by("a.csv", "--labels", "y", "--verdict", "--drop-missing")
     assert "3 rows overlap (line 6, 7, 8)" not in printed
     assert "3 rows overlap (line 5, 6, 7)" in printed
     write("a.csv", "# rows\n1,2\n\n0,0\n")
-    assert "a.csv: line 4 is zero (1 such rows)" in said("a.csv", code=2)
+    assert "a.csv: line 4 is zero (1 such rows)" in printed_by("a.csv", code=2)
 
 
 @pytest.mark.parametrize("names", [True, False])
-def test_a_column_that_counts_the_rows_is_used_with_a_note(
-    names: bool, said: Callable[..., str]
+def test_a_column_of_row_numbers_is_used_with_a_note(
+    names: bool, printed_by: Callable[..., str]
 ) -> None:
     frame = FRAME.assign(dose=range(1, 7))
     write("a.csv", csv_of(frame, header=names))
-    first = said("a.csv", "--labels", "last", "--verdict").splitlines()[0]
+    first = printed_by("a.csv", "--labels", "last", "--verdict").splitlines()[0]
     column, drop = ("'dose'", "dose") if names else ("1", "1")
     note = f"column {column} counts the rows; if it is no coordinate, leave it out: --drop {drop}"
     assert first.endswith(note)
-    assert "counts" not in said("a.csv", "--labels", "last", "--verdict", "--drop", drop)
+    assert "counts" not in printed_by("a.csv", "--labels", "last", "--verdict", "--drop", drop)
 
 
-def test_blank_lines_and_comments_between_spaces_count(said: Callable[..., str]) -> None:
+def test_blank_lines_and_comments_between_spaces_count(printed_by: Callable[..., str]) -> None:
     text = as_write_table(NAMED).replace('"Volvo"', '\n  # a comment\n\t"Volvo"')
     write("a.txt", text)
-    found = json.loads(said("a.txt", "--labels", "y", "--verdict", "--json"))
-    assert (found["lines"], found["verdict"]) == ([2, 3, 6, 7, 8, 9], VERDICT[0])
+    data = json.loads(printed_by("a.txt", "--labels", "y", "--verdict", "--json"))
+    assert (data["lines"], data["verdict"]) == ([2, 3, 6, 7, 8, 9], VERDICT[0])
 
 
-def test_write_csv2_has_decimal_commas_and_row_names(said: Callable[..., str]) -> None:
+def test_write_csv2_has_decimal_commas_and_row_names(printed_by: Callable[..., str]) -> None:
     write("a.csv", csv_of(NAMED, index=True, sep=";", decimal=",", quoting=csv.QUOTE_NONNUMERIC))
-    first, answer, *_ = said("a.csv", "--labels", "y", "--verdict").splitlines()
+    first, answer, *_ = printed_by("a.csv", "--labels", "y", "--verdict").splitlines()
     assert "names the rows (Mazda RX4, Fiat, Volvo, ...)" in first
     assert "commas are read as decimal commas: 40,5 as 40.5" in first
     assert "dose separates 'no' from 'yes' quasi-completely" in answer
 
 
-def test_r_data_with_numbers_as_row_names(said: Callable[..., str]) -> None:
+def test_r_data_with_numbers_as_row_names(printed_by: Callable[..., str]) -> None:
     write("a.csv", csv_of(index=True, index_label="rownames"))
-    printed = said("a.csv", "--labels", "y", "--verdict")
+    printed = printed_by("a.csv", "--labels", "y", "--verdict")
     assert "the first column, called rownames, names the rows (0, 3, 4, ...): left out" in printed
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_features_of_svmlight_files_have_the_indices_of_the_file(
-    first: int, said: Callable[..., str]
+    first: int, printed_by: Callable[..., str]
 ) -> None:
     rows = [(-1, 1), (1, 2), (-1, 2), (1, 3)]
     lines = [f"{label} {first}:{x} {first + 1}:{x % 2} # remark\n" for label, x in rows]
     write("a.svm", "# a comment\n" + "\n".join(lines))
-    found = json.loads(said("a.svm", "--verdict", "--json"))
-    assert found["coefficients"][f"x_{first}"] == "+INF"
-    assert list(found["coefficients"]) == [f"x_{first}", f"x_{first + 1}", "intercept"]
-    assert found["lines"] == [2, 4, 6, 8]
-    assert f"indices count from {first} on" in said("a.svm", "--verdict").splitlines()[0]
+    data = json.loads(printed_by("a.svm", "--verdict", "--json"))
+    assert data["coefficients"][f"x_{first}"] == "+INF"
+    assert list(data["coefficients"]) == [f"x_{first}", f"x_{first + 1}", "intercept"]
+    assert data["lines"] == [2, 4, 6, 8]
+    assert f"indices count from {first} on" in printed_by("a.svm", "--verdict").splitlines()[0]
 
 
 def test_python_and_configurations_choose_columns_too(
-    said: Callable[..., str], capsys: pytest.CaptureFixture[str]
+    printed_by: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("a.csv", IDS)
     for options in ({"drop": "id"}, {"drop": ["1"]}, {"columns": "dose,age"}):
@@ -306,11 +306,11 @@ def test_python_and_configurations_choose_columns_too(
     )
 
 
-def test_a_quoted_field_over_several_lines_counts_its_lines(said: Callable[..., str]) -> None:
+def test_a_quoted_field_over_several_lines_counts_its_lines(printed_by: Callable[..., str]) -> None:
     write("a.csv", QUOTED)
-    found = json.loads(said("a.csv", "--labels", "y", "--verdict", "--json"))
-    assert found["lines"] == [2, 3, 5, 6, 8, 10]
-    printed = said("a.csv", "--labels", "y", "--verdict")
+    data = json.loads(printed_by("a.csv", "--labels", "y", "--verdict", "--json"))
+    assert data["lines"] == [2, 3, 5, 6, 8, 10]
+    printed = printed_by("a.csv", "--labels", "y", "--verdict")
     assert "3 rows overlap (line 3, 5, 6)" in printed
     write("a.csv", QUOTED.replace("41.7", "many"))
-    assert "line 6, column 'age': received 'many'" in said("a.csv", "--labels", "y", code=2)
+    assert "line 6, column 'age': received 'many'" in printed_by("a.csv", "--labels", "y", code=2)

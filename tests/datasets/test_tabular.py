@@ -46,7 +46,7 @@ def held_out(problem: Problem) -> HeldOut:
     return problem.measure
 
 
-def some_examples(**changes: Any) -> Examples:
+def few_examples(**changes: Any) -> Examples:
     return Tabular("wine", **({"test_fraction": 0.3} | changes)).examples()
 
 
@@ -85,7 +85,9 @@ def test_checking_a_record_loads_no_scikit_learn() -> None:
         ("breast-cancer", "breast-cancer", 569, 31),
     ],
 )
-def test_whole_sets(source: str, name: str, rows: int, dimension: int) -> None:
+def test_all_wine_and_iris_data_have_their_documented_sizes(
+    source: str, name: str, rows: int, dimension: int
+) -> None:
     problem = load(name, source=source)
     assert problem.facts.rank == rows
     assert problem.facts.dimension == problem.system.dimension == dimension
@@ -102,9 +104,9 @@ def test_the_class_named_first_is_positive() -> None:
     assert (origin.operator.data == lifted * signs[:, None]).all()  # type: ignore[attr-defined]
     pair = load("wine-0-2", source="wine", task="pairs").system.origin
     assert pair is not None
-    own = labels != 1
+    negative = labels != 1
     signs = np.where(labels == 0, 1.0, -1.0)
-    assert (pair.operator.data == (lifted * signs[:, None])[own]).all()  # type: ignore[attr-defined]
+    assert (pair.operator.data == (lifted * signs[:, None])[negative]).all()  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow
@@ -121,9 +123,9 @@ def test_splits_are_stratified_partitions(source: str, fraction: float, seed: in
     assert (np.diff(train) > 0).all()
     assert (np.diff(test) > 0).all()
     for kind in np.unique(labels):
-        held = np.count_nonzero(labels[test] == kind)
-        assert 1 <= held < np.count_nonzero(labels == kind)
-        assert abs(held - fraction * np.count_nonzero(labels == kind)) < 2.0
+        count = np.count_nonzero(labels[test] == kind)
+        assert 1 <= count < np.count_nonzero(labels == kind)
+        assert abs(count - fraction * np.count_nonzero(labels == kind)) < 2.0
 
 
 def test_the_seed_determines_the_split() -> None:
@@ -131,8 +133,8 @@ def test_the_seed_determines_the_split() -> None:
     again = load("wine-0-rest", source="wine", test_fraction=0.4, seed=1)
     other = load("wine-0-rest", source="wine", test_fraction=0.4, seed=2)
     assert first.sha256 == again.sha256 != other.sha256
-    whole = [load("wine-0-rest", source="wine", seed=seed).sha256 for seed in (1, 2)]
-    assert whole[0] == whole[1] != first.sha256
+    full = [load("wine-0-rest", source="wine", seed=seed).sha256 for seed in (1, 2)]
+    assert full[0] == full[1] != first.sha256
 
 
 @pytest.mark.parametrize("task", ["one-vs-rest", "pairs"])
@@ -155,31 +157,31 @@ def test_held_out_labels_need_test_examples() -> None:
 
 @pytest.mark.parametrize("scaling", ["raw", "standard", "unit", "range"])
 @pytest.mark.parametrize("degree", [1, 2])
-def test_nothing_of_the_test_examples_enters_training(
+def test_test_examples_do_not_affect_training(
     scaling: str, degree: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = some_examples(scaling=scaling, degree=degree)
+    before = few_examples(scaling=scaling, degree=degree)
     data, labels = datasets.load_wine(return_X_y=True)
     test = split("wine", labels, 0.3, 0)[1]
     data[test] *= 1e3
     monkeypatch.setattr(tabular, "_loaded", lambda source: (data, labels))
-    after = some_examples(scaling=scaling, degree=degree, kernel="linear")  # another object
+    after = few_examples(scaling=scaling, degree=degree, kernel="linear")  # another object
     assert (before.train == after.train).all()
     assert (before.test != after.test).any()
 
 
 def test_scalings() -> None:
-    raw = some_examples()
-    standard = some_examples(scaling="standard")
+    raw = few_examples()
+    standard = few_examples(scaling="standard")
     assert standard.train.mean(axis=0) == pytest.approx(0.0, abs=1e-12)
     assert standard.train.std(axis=0) == pytest.approx(1.0, abs=1e-12)
     assert standard.test == pytest.approx(
         (raw.test - raw.train.mean(axis=0)) / raw.train.std(axis=0), abs=1e-12
     )
-    unit = some_examples(scaling="unit")
+    unit = few_examples(scaling="unit")
     assert np.linalg.norm(unit.train, axis=1).max() == pytest.approx(1.0, abs=1e-15)
     assert unit.test * np.linalg.norm(raw.train, axis=1).max() == pytest.approx(raw.test)
-    ranged = some_examples(scaling="range")
+    ranged = few_examples(scaling="range")
     assert np.abs(ranged.train).max() == 1.0
     assert ranged.test * np.abs(raw.train).max() == pytest.approx(raw.test)
 
@@ -191,10 +193,10 @@ def test_constant_features_stay_finite() -> None:
 
 
 def test_degree_2_holds_all_monomials() -> None:
-    plain = some_examples(scaling="standard")
-    expanded = some_examples(scaling="standard", degree=2)
-    for ours, theirs in ((expanded.train, plain.train), (expanded.test, plain.test)):
-        expected = PolynomialFeatures(2, include_bias=False).fit_transform(theirs)
+    plain = few_examples(scaling="standard")
+    expanded = few_examples(scaling="standard", degree=2)
+    for ours, reference in ((expanded.train, plain.train), (expanded.test, plain.test)):
+        expected = PolynomialFeatures(2, include_bias=False).fit_transform(reference)
         assert ours == pytest.approx(expected, abs=1e-12)
     problem = load("breast-cancer", source="breast-cancer", degree=2, scaling="unit")
     assert problem.system.dimension == 496
@@ -212,18 +214,18 @@ def test_the_measure_of_an_affine_classifier() -> None:
     problem = load("wine-0-1", source="wine", task="pairs", test_fraction=0.4)
     examples = held_out(problem).examples
     point = np.random.default_rng(0).standard_normal(14)
-    found = held_out(problem)(point)
+    measured = held_out(problem)(point)
     decisions = [x @ point[:13] + point[13] for x in examples.test]
-    assert found["decisions"] == pytest.approx(np.array(decisions), rel=1e-6, abs=1e-6)
-    wrong = [
+    assert measured["decisions"] == pytest.approx(np.array(decisions), rel=1e-6, abs=1e-6)
+    errors = [
         (d <= 0) if label == 0 else (d >= 0)
         for d, label in zip(decisions, examples.test_labels, strict=True)
         if label != 2
     ]
-    assert found["test_error"] == pytest.approx(np.mean(wrong))
+    assert measured["test_error"] == pytest.approx(np.mean(errors))
 
 
-def test_undecided_examples_are_wrong() -> None:
+def test_undecided_examples_count_as_errors() -> None:
     problem = load("wine-0-rest", source="wine", test_fraction=0.4)
     assert held_out(problem)(np.zeros(14))["test_error"] == 1.0
     always = held_out(problem)(np.eye(14)[13])
@@ -255,8 +257,8 @@ def test_the_measure_of_a_kernel_classifier(parameters: dict[str, Any], kernel: 
         )
         for x in examples.test[:5]
     ]
-    found = held_out(problem)(coefficients)["decisions"]
-    assert np.asarray(found)[:5] == pytest.approx(np.array(decisions), rel=1e-6, abs=1e-7)
+    measured = held_out(problem)(coefficients)["decisions"]
+    assert np.asarray(measured)[:5] == pytest.approx(np.array(decisions), rel=1e-6, abs=1e-7)
 
 
 def test_kernel_scores_and_decisions_are_of_one_function() -> None:
@@ -306,7 +308,7 @@ def test_digits_0_is_separable() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "place", "reason"),
+    ("parameters", "location", "reason"),
     [
         ({}, ("source",), "required"),
         ({"source": "diabetes"}, ("source",), "'digits', 'breast-cancer', 'wine' or 'iris'"),
@@ -346,14 +348,14 @@ def test_digits_0_is_separable() -> None:
         ({"source": "wine", "kernel": "sigmoid"}, ("kernel",), "'linear', 'polynomial' or 'rbf'"),
     ],
 )
-def test_bad_parameters_name_their_place(
-    parameters: dict[str, Any], place: tuple[Any, ...], reason: str
+def test_invalid_parameters_are_named_with_their_location(
+    parameters: dict[str, Any], location: tuple[Any, ...], reason: str
 ) -> None:
     with pytest.raises(ValidationError) as caught:
         make(**parameters)
-    found = caught.value.errors()
-    assert found[0]["loc"][: len(place)] == place
-    assert reason in found[0]["msg"]
+    errors = caught.value.errors()
+    assert errors[0]["loc"][: len(location)] == location
+    assert reason in errors[0]["msg"]
 
 
 @pytest.mark.parametrize("fraction", [0.001, 0.999])

@@ -18,19 +18,21 @@ LETTER = "if the line names the columns, let each name begin with a letter"
 
 
 @pytest.mark.parametrize("names", ["", "a;b\n"])
-def test_a_comma_gives_way_to_what_leaves_decimal_commas(names: str, tmp_path: Path) -> None:
+def test_commas_that_leave_decimal_commas_are_no_separators(names: str, tmp_path: Path) -> None:
     """Each line has one comma, or two: a separator as good as the semicolon."""
     for text, rows in (
         ("0,5;1\n1,5;2\n", [[0.5, 1.0], [1.5, 2.0]]),
         ("0,5;1,2\n1,5;2\n", [[0.5, 1.2], [1.5, 2.0]]),
         ("1;0,5\n2;1,5\n", [[1.0, 0.5], [2.0, 1.5]]),
     ):
-        found = read(tmp_path, names + text)
-        assert found.rows.values.tolist() == rows
-        assert found.notes[0].startswith("commas are read as decimal commas: ")
+        contents = read(tmp_path, names + text)
+        assert contents.rows.values.tolist() == rows
+        assert contents.notes[0].startswith("commas are read as decimal commas: ")
 
 
-def test_a_note_is_told_beside_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_notes_are_printed_in_addition_to_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "a.csv").write_text("0,5;1\n1,5;2\n")
     assert main(["solve", str(tmp_path / "a.csv"), "--json"]) == 0
     printed = capsys.readouterr()
@@ -39,16 +41,19 @@ def test_a_note_is_told_beside_json(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_labels_behind_decimal_commas_are_labels(tmp_path: Path) -> None:
-    found = read(tmp_path, "0,5;no\n1,5;yes\n", labels="last")
-    assert found.rows.values.tolist() == [[0.5], [1.5]]
-    assert found.classes.tolist() == ["no", "yes"]
-    found = read(tmp_path, "0,5;9,0\n1,5;10,0\n", labels="last")
-    assert found.classes.tolist() == [9.0, 10.0]
+    contents = read(tmp_path, "0,5;no\n1,5;yes\n", labels="last")
+    assert contents.rows.values.tolist() == [[0.5], [1.5]]
+    assert contents.classes.tolist() == ["no", "yes"]
+    contents = read(tmp_path, "0,5;9,0\n1,5;10,0\n", labels="last")
+    assert contents.classes.tolist() == [9.0, 10.0]
 
 
 def test_spaces_leave_decimal_commas_too(tmp_path: Path) -> None:
-    found = read(tmp_path, "0,5 1\n1,5 2\n", "a.txt")
-    assert (found.rows.values.tolist(), found.notes) == ([[0.5, 1.0], [1.5, 2.0]], DECIMAL_COMMAS)
+    contents = read(tmp_path, "0,5 1\n1,5 2\n", "a.txt")
+    assert (contents.rows.values.tolist(), contents.notes) == (
+        [[0.5, 1.0], [1.5, 2.0]],
+        DECIMAL_COMMAS,
+    )
 
 
 @pytest.mark.parametrize("line_end", ["\r", "\r\n", "\r\r\n"])
@@ -72,9 +77,9 @@ def test_blank_lines_are_counted_and_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
-def test_a_byte_order_mark_tells_the_encoding(encoding: str, tmp_path: Path) -> None:
-    found = read(tmp_path, "größe,b\n1,2\n".encode(encoding))
-    assert found.features == ["größe", "b"]
+def test_a_byte_order_mark_determines_the_encoding(encoding: str, tmp_path: Path) -> None:
+    contents = read(tmp_path, "größe,b\n1,2\n".encode(encoding))
+    assert contents.features == ["größe", "b"]
 
 
 @pytest.mark.parametrize(
@@ -90,20 +95,20 @@ def test_a_byte_order_mark_tells_the_encoding(encoding: str, tmp_path: Path) -> 
         ('a,b\n1,2\n3,"5\n', "line 3 opens a quotation mark that nothing closes"),
     ],
 )
-def test_what_is_no_text_in_utf_8(content: Any, message: str, tmp_path: Path) -> None:
+def test_files_that_are_not_utf_8_are_refused(content: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, content)
 
 
 @pytest.mark.parametrize("text", ["a,b,\n1,2,\n3,5,\n", "1,2,\n3,5,\n", "a,b,\n1,2\n3,5\n"])
 def test_a_separator_at_the_end_of_lines_makes_no_column(text: str, tmp_path: Path) -> None:
-    for asked in ({}, {"drop_missing": True}):
-        found = read(tmp_path, text, **asked)
-        assert (found.rows.values.tolist(), found.notes) == ([[1.0, 2.0], [3.0, 5.0]], EMPTY)
+    for options in ({}, {"drop_missing": True}):
+        contents = read(tmp_path, text, **options)
+        assert (contents.rows.values.tolist(), contents.notes) == ([[1.0, 2.0], [3.0, 5.0]], EMPTY)
     assert read(tmp_path, text, labels="last").classes.tolist() == [2.0, 5.0]
 
 
-def test_a_column_without_entries_at_first_is_one(tmp_path: Path) -> None:
+def test_a_column_that_begins_with_missing_values_is_a_column(tmp_path: Path) -> None:
     text = "1,2,\n" * 30 + "3,4,5\n"
     with pytest.raises(InputError, match="line 1, column 3: received '', no value"):
         read(tmp_path, text)
@@ -112,14 +117,17 @@ def test_a_column_without_entries_at_first_is_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["0,1,2", "2019,2020", "1,2,3"])
 def test_numbers_that_count_on_may_be_names(line: str, tmp_path: Path) -> None:
-    found = read(tmp_path, f"{line}\n{line[::-1]}\n")
-    assert found.notes == [f"line 1 is read as a row, {', '.join(line.split(','))}; {LETTER}"]
-    assert len(found.rows.values) == 2
+    contents = read(tmp_path, f"{line}\n{line[::-1]}\n")
+    assert contents.notes == [f"line 1 is read as a row, {', '.join(line.split(','))}; {LETTER}"]
+    assert len(contents.rows.values) == 2
 
 
 def test_a_frame_without_names_that_pandas_wrote(tmp_path: Path) -> None:
-    found = read(tmp_path, ",0,1\n0,5,6\n1,7,9\n")
-    assert (found.features, found.rows.values.tolist()) == (["0", "1"], [[5.0, 6.0], [7.0, 9.0]])
+    contents = read(tmp_path, ",0,1\n0,5,6\n1,7,9\n")
+    assert (contents.features, contents.rows.values.tolist()) == (
+        ["0", "1"],
+        [[5.0, 6.0], [7.0, 9.0]],
+    )
 
 
 def test_a_column_without_a_name_has_its_number(tmp_path: Path) -> None:
@@ -128,7 +136,7 @@ def test_a_column_without_a_name_has_its_number(tmp_path: Path) -> None:
         read(tmp_path, "x,,z\n1,q,3\n3,5,4\n")
 
 
-def test_what_is_no_number_in_python_alone_is_none(tmp_path: Path) -> None:
+def test_python_literals_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     assert read(tmp_path, "1_1,1_2\n3,4\n").features == ["1_1", "1_2"]
 
 
@@ -161,7 +169,7 @@ def test_what_is_no_number_in_python_alone_is_none(tmp_path: Path) -> None:
         ("a b,c d\nx,y\n", r"say --labels 'a b' if the column holds the labels"),
     ],
 )
-def test_faults_say_how_to_mend_them(text: str, message: str, tmp_path: Path) -> None:
+def test_errors_state_how_to_fix_the_file(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, text)
 
@@ -171,6 +179,9 @@ def test_a_name_among_labels_is_refused(tmp_path: Path) -> None:
         read(tmp_path, "0,1,kind\n1,2,x\n3,5,y\n", labels="last")
 
 
-def test_points_and_commas_are_decimals_where_others_show_it(tmp_path: Path) -> None:
-    found = read(tmp_path, "a;b\n1,234;2\n0,5;1.5\n")
-    assert (found.rows.values.tolist(), found.notes) == ([[1.234, 2.0], [0.5, 1.5]], DECIMAL_COMMAS)
+def test_the_other_lines_decide_between_points_and_commas(tmp_path: Path) -> None:
+    contents = read(tmp_path, "a;b\n1,234;2\n0,5;1.5\n")
+    assert (contents.rows.values.tolist(), contents.notes) == (
+        [[1.234, 2.0], [0.5, 1.5]],
+        DECIMAL_COMMAS,
+    )

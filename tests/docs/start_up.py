@@ -58,26 +58,26 @@ def run(command: str, folder: Path, python: str = sys.executable) -> tuple[list[
     """Run a command in a folder; return the packages that it has loaded, and its CPU seconds."""
     words = command.split()
     if words[0] == "plab":
-        given = [python, "-c", _PLAB + _END, *words[1:]]
+        arguments = [python, "-c", _PLAB + _END, *words[1:]]
     else:
-        given = [python, "-c", f"import perceptron_lab; {command}{_END}"]
+        arguments = [python, "-c", f"import perceptron_lab; {command}{_END}"]
     variables = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(given, cwd=folder, env=variables, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    loaded, seconds = json.loads(done.stderr.splitlines()[-1])
+    completed = subprocess.run(arguments, cwd=folder, env=variables, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    loaded, seconds = json.loads(completed.stderr.splitlines()[-1])
     return loaded, seconds
 
 
 def line(command: str, folder: Path, pythons: Iterable[str]) -> str:
     """Return the table's line of a command: the lesser of two times with each interpreter."""
     runs = [[run(command, folder, python) for _ in range(2)] for python in pythons]
-    seconds = " | ".join(f"{min(took for _, took in one):.2f}" for one in runs)
+    seconds = " | ".join(f"{min(took for _, took in run):.2f}" for run in runs)
     return f"| `{command}` | {seconds} | {', '.join(runs[-1][-1][0]) or 'none'} |\n"
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         prepared(Path(name))
-        for one in COMMANDS:
-            sys.stdout.write(line(one, Path(name), [*sys.argv[1:], sys.executable]))
+        for command in COMMANDS:
+            sys.stdout.write(line(command, Path(name), [*sys.argv[1:], sys.executable]))
             sys.stdout.flush()

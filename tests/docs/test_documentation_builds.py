@@ -35,9 +35,9 @@ class Loads(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
-        found = values.get(LOADED.get(tag, ""))
-        if found:
-            self.loaded.append(found)
+        address = values.get(LOADED.get(tag, ""))
+        if address:
+            self.loaded.append(address)
         if tag == "a" and values.get("href"):
             self.linked.append(values["href"] or "")
 
@@ -58,19 +58,22 @@ def absent(pages: Path) -> Iterator[str]:
         loads = Loads(page.read_text(encoding="utf-8"))
         for address in (*loads.loaded, *loads.linked):
             parts = urlsplit(address)
-            here = not parts.scheme and not parts.netloc and parts.path
-            if here and not (page.parent / unquote(parts.path)).exists():
+            local = not parts.scheme and not parts.netloc and parts.path
+            if local and not (page.parent / unquote(parts.path)).exists():
                 yield f"{page.name}: {address}"
 
 
-def test_what_a_browser_loads_is_seen() -> None:
+def test_resources_loaded_by_a_page_are_detected() -> None:
     text = '<link href="//x.org/a.css"><img src="a.png"><a href="https://x.org">x</a>'
     loads = Loads(text + '<script src="https://y.org/b.js"></script>')
-    assert [one for one in loads.loaded if outside(one)] == ["//x.org/a.css", "https://y.org/b.js"]
+    assert [address for address in loads.loaded if outside(address)] == [
+        "//x.org/a.css",
+        "https://y.org/b.js",
+    ]
     assert loads.linked == ["https://x.org"]
 
 
-def test_a_missing_file_is_seen(tmp_path: Path) -> None:
+def test_a_missing_file_is_detected(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text('<a href="other.html#x">o</a><img src="page.html">')
     assert list(absent(tmp_path)) == ["page.html: other.html#x"]
 
@@ -81,24 +84,26 @@ def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
     """Without running the gallery, which `make docs` does."""
     for name in ("checker", "configs", "perceptron_lab", "results", "scripts", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
-    made = ("_build", "gallery", "generated")
+    generated = ("_build", "gallery", "generated")
     sources = [path for path in (ROOT / "docs").rglob("*") if path.is_file()]
-    sources = [path for path in sources if path.relative_to(ROOT).parts[1] not in made]
-    for path in [*sources, *(one for one in ROOT.iterdir() if one.is_file()), README_OF_DATA]:
+    sources = [path for path in sources if path.relative_to(ROOT).parts[1] not in generated]
+    for path in [*sources, *(path for path in ROOT.iterdir() if path.is_file()), README_OF_DATA]:
         copy = tmp_path / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q"]
     command += ["-D", "sphinx_gallery_conf.plot_gallery=0", "docs", "built"]
-    done = subprocess.run(
+    completed = subprocess.run(
         command, cwd=tmp_path, env=_environment(), capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert completed.returncode == 0, completed.stderr[-3000:]
     built = tmp_path / "built"
     check_algorithms(tmp_path / "docs" / "generated" / "algorithms", built)
     texts = {path: path.read_text(encoding="utf-8") for path in built.rglob("*.html")}
-    asked = [(path.name, one) for path, text in texts.items() for one in Loads(text).loaded]
-    assert [one for one in asked if outside(one[1])] == []
+    loaded = [
+        (path.name, address) for path, text in texts.items() for address in Loads(text).loaded
+    ]
+    assert [pair for pair in loaded if outside(pair[1])] == []
     assert list(absent(built)) == []
 
 
@@ -110,8 +115,8 @@ def check_algorithms(sources: Path, built: Path) -> None:
     for name in names:
         text = (sources / f"{name}.rst").read_text(encoding="utf-8")
         assert all(f"\n{part}\n---" in text for part in ("The step, as it runs", "Guarantee"))
-        told = re.search(r"FEASIBLE \(proved\)\n|is not (on PATH|installed)", text)
-        assert told is not None, name
+        match = re.search(r"FEASIBLE \(proved\)\n|is not (on PATH|installed)", text)
+        assert match is not None, name
         drawn = f"pictures/{name}.svg" in text
         assert drawn == (sources / "pictures" / f"{name}.svg").is_file()
 

@@ -20,37 +20,37 @@ STANDARD |= {"time", "typing"}
 
 def imports(tree: ast.Module) -> list[tuple[str, str]]:
     """Return module and name of each import; an empty name for a whole module."""
-    found = []
+    names = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            found += [(node.module or "", one.name) for one in node.names]
+            names += [(node.module or "", name.name) for name in node.names]
         elif isinstance(node, ast.Import):
-            found += [(one.name, "") for one in node.names]
-    return found
+            names += [(name.name, "") for name in node.names]
+    return names
 
 
 def undocumented(tree: ast.Module) -> list[str]:
     """Return what a file uses of the package beside the names of the Python reference."""
-    known = public_names()
-    wrong = [
+    public = public_names()
+    faults = [
         f"{module}.{name}"
         for module, name in imports(tree)
-        if module.startswith("perceptron_lab") and name and name not in known.get(module, ())
+        if module.startswith("perceptron_lab") and name and name not in public.get(module, ())
     ]
     aliases = {
-        one.asname or one.name
+        name.asname or name.name
         for node in ast.walk(tree)
         if isinstance(node, ast.Import)
-        for one in node.names
-        if one.name == "perceptron_lab"
+        for name in node.names
+        if name.name == "perceptron_lab"
     }
-    return wrong + [
+    return faults + [
         f"{node.value.id}.{node.attr}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id in aliases
-        and node.attr not in (*known["perceptron_lab"], "__file__")
+        and node.attr not in (*public["perceptron_lab"], "__file__")
     ]
 
 
@@ -75,13 +75,16 @@ def test_an_example_uses_documented_names_and_proves_something(name: str) -> Non
 
 def loops(tree: ast.Module) -> list[ast.stmt]:
     """Return the statements of the loops of a file, which run as often as the loops do."""
-    return [one for node in tree.body if isinstance(node, ast.For) for one in node.body]
+    return [statement for node in tree.body if isinstance(node, ast.For) for statement in node.body]
 
 
-def test_what_is_not_documented_is_seen() -> None:
-    wrong = ["from perceptron_lab.solving.driver import drive", "from perceptron_lab import solves"]
-    wrong += ["import perceptron_lab as lab\nlab.driver.drive(1)"]
-    assert [len(undocumented(ast.parse(one))) for one in wrong] == [1, 1, 1]
+def test_undocumented_names_in_examples_are_detected() -> None:
+    sources = [
+        "from perceptron_lab.solving.driver import drive",
+        "from perceptron_lab import solves",
+    ]
+    sources += ["import perceptron_lab as lab\nlab.driver.drive(1)"]
+    assert [len(undocumented(ast.parse(source))) for source in sources] == [1, 1, 1]
     right = "from perceptron_lab.cones.operators.kernels import Rbf\n"
     right += "import perceptron_lab as lab\nlab.run"
     assert undocumented(ast.parse(right)) == []

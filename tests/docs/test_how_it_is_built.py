@@ -27,17 +27,19 @@ def test_there_are_no_other_names_in_the_package() -> None:
     assert names == {*LAYERS, "__init__.py", "__main__.py", "py.typed"} - {"__main__"}
 
 
-def test_the_picture_shows_every_package_above_what_it_imports() -> None:
+def test_the_picture_places_every_package_above_its_imports() -> None:
     graph = draw_packages.packages()
     heights = draw_packages.levels(graph)
     assert set(graph) == set(LAYERS) - {"__main__"}
-    assert all(heights[name] > heights[one] for name, targets in graph.items() for one in targets)
+    assert all(
+        heights[name] > heights[target] for name, targets in graph.items() for target in targets
+    )
     (axes,) = draw_packages.draw().axes
-    places = {text.get_text(): text.get_position() for text in axes.texts}
-    assert set(places) == set(graph)
-    assert len(set(places.values())) == len(places)
+    positions = {text.get_text(): text.get_position() for text in axes.texts}
+    assert set(positions) == set(graph)
+    assert len(set(positions.values())) == len(positions)
     (beside,) = [
-        {one for one in graph if heights[one] == h}
+        {package for package in graph if heights[package] == h}
         for h in set(heights.values())
         if list(heights.values()).count(h) > 1
     ]

@@ -22,21 +22,21 @@ def test_every_dependency_has_its_line() -> None:
     assert list(TOLD) == DEPENDENCIES
 
 
-def test_packages_weigh_what_the_page_tells() -> None:
-    if any(metadata.version(name) != told for name, told in VERSIONS.items()):
+def test_the_page_states_the_sizes_of_packages() -> None:
+    if any(metadata.version(name) != version for name, version in VERSIONS.items()):
         pytest.skip("other releases are installed than those of the page")
     sizes = weights()
-    told = {name: pytest.approx(size, rel=0.1, abs=0.1) for name, size in sizes.items()}
-    assert {name: float(text) for name, text in TOLD.items()} == told
+    expected = {name: pytest.approx(size, rel=0.1, abs=0.1) for name, size in sizes.items()}
+    assert {name: float(text) for name, text in TOLD.items()} == expected
 
 
 def test_every_extra_is_named() -> None:
     assert all(f"`{extra}`" in INSTALLING for extra in PROJECT["optional-dependencies"])
 
 
-def test_the_example_of_the_line_to_type_is_one() -> None:
-    (shown,) = re.findall(r"``(scs is not .*?) ``", INSTALLING)
-    assert shown == str(MissingPackageError("scs", requirement("scs")))
+def test_the_documented_installation_error_is_the_real_one() -> None:
+    (message,) = re.findall(r"``(scs is not .*?) ``", INSTALLING)
+    assert message == str(MissingPackageError("scs", requirement("scs")))
 
 
 def test_the_table_of_former_paths_is_complete() -> None:

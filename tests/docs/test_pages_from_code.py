@@ -27,7 +27,7 @@ def test_the_list_has_every_algorithm() -> None:
 
 
 def test_a_page_has_the_step_the_guarantee_the_parameters_and_a_run(tmp_path: Path) -> None:
-    systems = {one["name"]: one.get("systems") for one in list_names("algorithms")}
+    systems = {entry["name"]: entry.get("systems") for entry in list_names("algorithms")}
     text = algorithm_pages.page("perceptron", systems["perceptron"], tmp_path)
     assert ":pyobject: Perceptron.step" in text
     assert "while a cut a with a'x <= 0 exists, add it to x." in text
@@ -49,9 +49,9 @@ def test_every_component_has_a_section(kind: str) -> None:
 
 
 def test_errata_are_those_of_places_that_the_code_cites() -> None:
-    places = {claim.place for claim in errata.of(Ellipsoid)}
-    assert {"Theorem 2.9", "footnote 9"} <= places
-    assert "Theorem 2.10" not in places
+    indices = {claim.place for claim in errata.of(Ellipsoid)}
+    assert {"Theorem 2.9", "footnote 9"} <= indices
+    assert "Theorem 2.10" not in indices
     assert errata.of(Perceptron) == []
     assert errata.table(Perceptron) == ""
     assert "false near rho = 1" in errata.table(Ellipsoid)
@@ -82,18 +82,18 @@ def test_sections_of_a_docstring_are_kept_in_order() -> None:
     parameters = "Parameters\n----------\na, b\n    Of *this*."
     doc = f"Sum.\n\nMore.\n\n{parameters}\n\nExamples\n--------\n>>> 2*3"
     assert list(sections(doc)) == ["", "Parameters", "Examples"]
-    shown = as_restructured_text(doc)
-    assert "Of \\*this\\*." in shown
-    assert ">>> 2*3" in shown
-    assert shown.index("Parameters") < shown.index("Examples")
+    text = as_restructured_text(doc)
+    assert "Of \\*this\\*." in text
+    assert ">>> 2*3" in text
+    assert text.index("Parameters") < text.index("Examples")
 
 
 def test_parameters_have_meaning_range_and_default() -> None:
-    known = [
+    parameters = [
         {"parameter": "a", "allowed": "number > 0", "default": "1.0", "meaning": ""},
         {"parameter": "c", "allowed": "x | y", "default": "x", "meaning": ""},
     ]
-    text = parameters_text("a\n    The length, > 0.\n    Of a step.", known)
+    text = parameters_text("a\n    The length, > 0.\n    Of a step.", parameters)
     assert text.startswith("``a``\n    The length, > 0.\n    Of a step.\n")
     assert "*number > 0*; default ``1.0``" in text
     assert "``c``\n    *x \\| y*; default ``x``" in text

@@ -19,9 +19,9 @@ SLOW = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("start_up")
-    prepared(made)
-    return made
+    folder = tmp_path_factory.mktemp("start_up")
+    prepared(folder)
+    return folder
 
 
 def test_every_command_has_its_line() -> None:
@@ -31,11 +31,11 @@ def test_every_command_has_its_line() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_loads_the_packages_of_its_line_alone(command: str, folder: Path) -> None:
-    told = TABLE[command]
-    assert run(command, folder)[0] == [name for name in PACKAGES if name in told.split(", ")]
+    packages = TABLE[command]
+    assert run(command, folder)[0] == [name for name in PACKAGES if name in packages.split(", ")]
 
 
 @pytest.mark.parametrize("start", ["plab solve", "perceptron_lab.solve"])
 def test_a_small_system_is_solved_without_packages_that_are_slow_to_load(start: str) -> None:
-    (told,) = [words for command, words in TABLE.items() if command.startswith(start)]
-    assert SLOW.isdisjoint(told.split(", "))
+    (packages,) = [words for command, words in TABLE.items() if command.startswith(start)]
+    assert SLOW.isdisjoint(packages.split(", "))

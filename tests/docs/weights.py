@@ -25,10 +25,10 @@ def megabytes(name: str) -> float:
 def brought(name: str) -> Iterator[str]:
     """Yield the packages that a package requires here, and those that these require."""
     for text in metadata.requires(name) or ():
-        wanted = Requirement(text)
-        if wanted.marker is None or wanted.marker.evaluate({"extra": ""}):
-            yield canonicalize_name(wanted.name)
-            yield from brought(wanted.name)
+        expected = Requirement(text)
+        if expected.marker is None or expected.marker.evaluate({"extra": ""}):
+            yield canonicalize_name(expected.name)
+            yield from brought(expected.name)
 
 
 def weights() -> dict[str, float]:
@@ -36,9 +36,9 @@ def weights() -> dict[str, float]:
     all_of = {name: {name, *brought(name)} for name in DEPENDENCIES}
     return {
         name: sum(
-            megabytes(one)
-            for one in parts
-            if one == name or not any(one in all_of[other] for other in all_of if other != name)
+            megabytes(part)
+            for part in parts
+            if part == name or not any(part in all_of[other] for other in all_of if other != name)
         )
         for name, parts in all_of.items()
     }

@@ -19,7 +19,7 @@ def line(name: str, lower: float, upper: float, hard: float, soft: float, warned
 
 
 def test_the_summary_has_medians_and_worst_of_each_family() -> None:
-    made = summary(
+    table = summary(
         [
             line("iris 0 in 1 raw", 2.0, 2.5, 1.0, 7.0, 0),
             line("iris 1 in 0 raw", 0.0, 0.125, 3.0, 8.0, 1),
@@ -27,24 +27,27 @@ def test_the_summary_has_medians_and_worst_of_each_family() -> None:
             line("shells", 1.0, 1.0, 4.0, 5.0, 0),
         ]
     )
-    assert made.splitlines()[2:] == [
+    assert table.splitlines()[2:] == [
         "| iris raw | 3 | 100 x 4 | 1 / 1 | 1.2e-01 | 2.5e-01 | 2.00 | 3.00 | 8.00 | 9.00 | 2 |",
         "| shells | 1 | 100 x 4 | 0 / 0 | 0.0e+00 | 0.0e+00 | 4.00 | 4.00 | 5.00 | 5.00 | 0 |",
     ]
 
 
-def test_lines_are_what_the_classifiers_say(tmp_path: Path) -> None:
+def test_lines_of_the_table_are_values_of_the_classifiers(tmp_path: Path) -> None:
     cases = pairs(datasets.load_iris)[:2]
     lines = write(cases, tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(newline="") as stream:
         stored = list(csv.DictReader(stream))
-    for case, known, told in zip(cases, lines, stored, strict=True):
-        found = EllipsoidSeparationClassifier().fit(*case.load()).separation_
-        assert (known.ratio_lower, known.ratio_upper) == (found.ratio_lower, found.ratio_upper)
-        assert float(told["width"]) == known.width <= 1e-6
-        assert told["name"] == case.name
-        assert (known.rows, known.features) == (100, 4)
-        assert min(known.hard_seconds, known.soft_seconds) > 0.0
+    for case, line, record in zip(cases, lines, stored, strict=True):
+        separation = EllipsoidSeparationClassifier().fit(*case.load()).separation_
+        assert (line.ratio_lower, line.ratio_upper) == (
+            separation.ratio_lower,
+            separation.ratio_upper,
+        )
+        assert float(record["width"]) == line.width <= 1e-6
+        assert record["name"] == case.name
+        assert (line.rows, line.features) == (100, 4)
+        assert min(line.hard_seconds, line.soft_seconds) > 0.0
 
 
 def test_families_come_together() -> None:

@@ -99,20 +99,25 @@ def test_inseparable_classes_can_be_refused() -> None:
     assert model.fit(*disk_in_ring(0)).status_ is Status.FEASIBLE
 
 
-def test_what_only_rounding_separates_is_ranked_by_the_central_path() -> None:
+def test_classes_separated_only_by_rounding_are_ranked_by_the_central_path() -> None:
     drawn = np.random.default_rng(0).standard_normal((16, 1))
     labels = np.repeat([1, 0], 8)
     rows = np.hstack([drawn] + [drawn / divisor for divisor in (3, 7, 11, 13, 19)])
     with pytest.warns(ConvergenceWarning, match="uses the rounding errors of columns"):
         fitted = EllipsoidSeparationClassifier().fit(rows, labels)
-    found = fitted.separation_
-    assert found.status is Status.FEASIBLE
+    separation = fitted.separation_
+    assert separation.status is Status.FEASIBLE
     assert fitted.status_ is Status.UNVERIFIED
     assert (fitted.predict(rows) != labels).any()
-    assert 0.5 < found.ratio_lower <= found.ratio_upper <= (1 + 1e-6) * found.ratio_lower
-    assert found.ellipsoid is None
-    assert found.residual_ellipsoid is not None
-    assert "does not use that, and reaches t = 0" in found.message
+    assert (
+        0.5
+        < separation.ratio_lower
+        <= separation.ratio_upper
+        <= (1 + 1e-6) * separation.ratio_lower
+    )
+    assert separation.ellipsoid is None
+    assert separation.residual_ellipsoid is not None
+    assert "does not use that, and reaches t = 0" in separation.message
     line = EllipsoidSeparationClassifier().fit(drawn, labels)
     assert fitted.predict(rows).tolist() == line.predict(drawn).tolist()
 
@@ -159,14 +164,12 @@ WEIGHTS = "input should be None, 'balanced', or a mapping of labels to finite nu
         ),
     ],
 )
-def test_parameters_out_of_range_are_named_as_they_were_given(
-    model: BaseEstimator, reason: str
-) -> None:
+def test_errors_name_parameters_as_the_user_passed_them(model: BaseEstimator, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         model.fit(*clouds(0))
 
 
-def test_classes_that_only_touch_say_what_to_do() -> None:
+def test_the_warning_for_touching_classes_states_what_to_do() -> None:
     model = EllipsoidSeparationClassifier()
     with pytest.raises(NumericalError, match=r"identical rows.*only touch; use slacks"):
         model.fit([[0.0], [1.0], [1.0], [2.0]], [1, 1, 0, 0])
@@ -197,9 +200,9 @@ def test_sparse_examples() -> None:
 def test_whitening_forgets_the_units() -> None:
     rows, labels = clouds(0)
     model = SoftEllipsoidClassifier(rank=2, whiten=True)
-    moved = rows * [1e6, 1e-3] + [5e6, 1.0]
+    shifted = rows * [1e6, 1e-3] + [5e6, 1.0]
     assert (
-        clone(model).fit(moved, labels).predict(moved) == model.fit(rows, labels).predict(rows)
+        clone(model).fit(shifted, labels).predict(shifted) == model.fit(rows, labels).predict(rows)
     ).all()
 
 
@@ -215,17 +218,17 @@ def test_class_weights_move_the_boundary(class_weight: object) -> None:
 
 def test_sample_weights_of_zero_leave_out() -> None:
     rows, labels = clouds(0)
-    kept = np.arange(200) < 150
+    mask = np.arange(200) < 150
     model = SoftEllipsoidClassifier(regularisation=1e-2, tol=1e-14, whiten=True)
-    left_out = clone(model).fit(rows, labels, sample_weight=kept.astype(float))
-    without = clone(model).fit(rows[kept], labels[kept])
+    left_out = clone(model).fit(rows, labels, sample_weight=mask.astype(float))
+    without = clone(model).fit(rows[mask], labels[mask])
     assert left_out.objective_ == pytest.approx(without.objective_, rel=1e-8)
     assert left_out.decision_function(rows) == pytest.approx(
         without.decision_function(rows), abs=1e-3
     )
 
 
-def test_no_convergence_is_told() -> None:
+def test_missing_convergence_is_a_warning() -> None:
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         SoftEllipsoidClassifier(max_iter=1).fit(*clouds(0))
 
@@ -262,10 +265,10 @@ def test_breast_cancer(inner: int, standardised: bool) -> None:
     rows, labels = load_breast_cancer(return_X_y=True)
     rows = StandardScaler().fit_transform(rows) if standardised else rows
     fitted = EllipsoidSeparationClassifier().fit(rows, labels == inner)
-    found = fitted.separation_
+    separation = fitted.separation_
     assert fitted.status_ is Status.FEASIBLE
-    assert found.ratio == pytest.approx({0: 0.46614366, 1: 1.3020917}[inner], rel=1e-7)
-    assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio_lower
+    assert separation.ratio == pytest.approx({0: 0.46614366, 1: 1.3020917}[inner], rel=1e-7)
+    assert separation.ratio_upper - separation.ratio_lower <= 1e-8 * separation.ratio_lower
     assert (fitted.predict(rows) == (labels == inner)).all()
 
 
@@ -312,7 +315,7 @@ def test_numbers_that_are_no_doubles_are_refused(model: BaseEstimator, rows: Any
         use(rows.to_numpy(dtype=object) if isinstance(rows, pd.DataFrame) else rows)
 
 
-def test_large_numbers_that_are_doubles_are_taken() -> None:
+def test_large_doubles_are_accepted() -> None:
     rows = np.array([[2**60, 0], [2**60 + 2**20, 1], [2**60 - 2**20, 5], [2**60 + 2**21, 2]])
     fitted = EllipsoidSeparationClassifier().fit(rows, [1, 0, 1, 0])
     assert fitted.status_ is Status.UNBOUNDED

@@ -54,7 +54,7 @@ def test_rows_of_norm_1_are_presented_as_such(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", repeated(range(20), kept=2))
-def test_a_margin_is_asked_for_in_units_of_the_longest_row_so_far(seed: int) -> None:
+def test_a_margin_is_measured_in_the_longest_row_so_far(seed: int) -> None:
     rows, labels = stream(seed)
     rows[0] *= 3.0  # the longest, of the first call
     model = MarginPerceptronClassifier(b=0.5, normalized=False)
@@ -94,31 +94,31 @@ def test_a_fit_makes_the_mistakes_of_all_passes() -> None:
         rows, labels = rows[keep], labels[keep]
         other = online_perceptron(rows, labels == 1, affine=True, passes=10_000)
     assert other.mistakes.separated
-    found = PerceptronClassifier(normalized=False).fit(rows, labels)
-    assert found.updates_.tolist() == [other.mistakes.total]
+    model = PerceptronClassifier(normalized=False).fit(rows, labels)
+    assert model.updates_.tolist() == [other.mistakes.total]
     scale = np.linalg.norm(np.append(other.weight, other.threshold))
-    assert found.coef_[0] == pytest.approx(other.weight / scale, rel=1e-12)
-    assert found.intercept_[0] == pytest.approx(-other.threshold / scale, rel=1e-12)
-    assert found.separable_ is True
+    assert model.coef_[0] == pytest.approx(other.weight / scale, rel=1e-12)
+    assert model.intercept_[0] == pytest.approx(-other.threshold / scale, rel=1e-12)
+    assert model.separable_ is True
 
 
-def test_nothing_is_proved_of_examples_that_are_not_kept() -> None:
+def test_nothing_is_verified_without_stored_examples() -> None:
     rows, labels = stream(2)
-    found = PerceptronClassifier().partial_fit(rows, labels, classes=[0, 1])
-    assert (found.status_, found.separable_, found.certificate_) == (Status.FITTED, None, ())
-    assert found.margin_bounds_.tolist() == [[-np.inf, np.inf]]
-    assert np.isnan(found.margin_).all()
+    model = PerceptronClassifier().partial_fit(rows, labels, classes=[0, 1])
+    assert (model.status_, model.separable_, model.certificate_) == (Status.FITTED, None, ())
+    assert model.margin_bounds_.tolist() == [[-np.inf, np.inf]]
+    assert np.isnan(model.margin_).all()
 
 
-def test_it_goes_on_from_a_fit() -> None:
+def test_partial_fit_resumes_after_fit() -> None:
     rows, labels = np.array([[1.0], [2.0], [4.0], [5.0]]), [0, 0, 1, 1]
-    found = PerceptronClassifier().fit(rows, labels)
-    before, updates = found.coef_.copy(), found.updates_.copy()
-    found.partial_fit(rows, labels)  # all are right: nothing changes
-    assert (found.coef_ == before).all()
-    assert (found.updates_ == updates).all()
-    found.partial_fit([[3.9]], [0])
-    assert found.updates_.tolist() == (updates + 1).tolist()
+    model = PerceptronClassifier().fit(rows, labels)
+    before, updates = model.coef_.copy(), model.updates_.copy()
+    model.partial_fit(rows, labels)  # all are right: nothing changes
+    assert (model.coef_ == before).all()
+    assert (model.updates_ == updates).all()
+    model.partial_fit([[3.9]], [0])
+    assert model.updates_.tolist() == (updates + 1).tolist()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_it_goes_on_from_a_fit() -> None:
         ),
     ],
 )
-def test_streams_that_mean_nothing_are_refused(model: Any, arguments: Any, reason: str) -> None:
+def test_invalid_streams_are_refused(model: Any, arguments: Any, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         model.partial_fit(*arguments)
 

@@ -67,15 +67,15 @@ def mapped(seed: int, columns: int, digits: int, *, ring: bool) -> Data:
 
 def agrees(model: Any, rows: Any, labels: np.ndarray) -> bool:
     """Fit, and assert that a proved separation is what predict says; return whether it is one."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(rows, labels)
-    assert all(issubclass(one.category, ConvergenceWarning) for one in told)
+    assert all(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     values = model.decision_function(rows)
     assert np.isfinite(values).all()
     if model.status_ is not Status.FEASIBLE:
         # an answer that is less than a proof is never silent
-        assert told or model.status_ is not Status.UNVERIFIED
+        assert caught or model.status_ is not Status.UNVERIFIED
         return False
     one_by_one = np.concatenate([model.predict(rows[[k]]) for k in range(len(labels))])
     assert (model.predict(rows) == labels).all()
@@ -83,9 +83,9 @@ def agrees(model: Any, rows: Any, labels: np.ndarray) -> bool:
     if values.ndim == 1:
         assert (np.sign(values) == np.where(labels == model.classes_[1], 1.0, -1.0)).all()
     if isinstance(model, EllipsoidSeparationClassifier):
-        found = model.separation_
-        assert found.ratio_lower <= found.ratio <= found.ratio_upper
-        assert found.reached > 0.0
+        separation = model.separation_
+        assert separation.ratio_lower <= separation.ratio <= separation.ratio_upper
+        assert separation.reached > 0.0
     else:
         assert (model.margin_bounds_[:, 0] <= model.margin_).all()
         assert (model.margin_ <= model.margin_bounds_[:, 1]).all()
@@ -164,16 +164,16 @@ def test_ellipsoids(seed: int, columns: int, digits: int, scale: int, whiten: bo
 def test_t_and_predictions_do_not_depend_on_a_linear_map(seed: int, digits: int) -> None:
     rows, labels = mapped(seed, 3, 0, ring=True)
     straight = EllipsoidSeparationClassifier().fit(rows, labels)
-    moved, _ = mapped(seed, 3, digits, ring=True)
+    shifted, _ = mapped(seed, 3, digits, ring=True)
     model = EllipsoidSeparationClassifier()
-    assert agrees(model, moved, labels)
+    assert agrees(model, shifted, labels)
     error = 1e-13 * 10.0**digits + 1e-8  # of the entries, seen through the map
     assert model.separation_.ratio == pytest.approx(straight.separation_.ratio, rel=error)
     assert model.separation_.reached == pytest.approx(straight.separation_.ratio, rel=error)
     assert model.separation_.ellipsoid is not None
     # other points of the two shells
-    assert (model.predict(moved * 0.95)[labels == 1] == 1).all()
-    assert (model.predict(moved * 1.05)[labels == 0] == 0).all()
+    assert (model.predict(shifted * 0.95)[labels == 1] == 1).all()
+    assert (model.predict(shifted * 1.05)[labels == 0] == 0).all()
 
 
 def test_values_are_exact_where_rounding_or_the_range_would_decide() -> None:
@@ -200,7 +200,7 @@ def test_the_sign_of_new_examples_beyond_the_range() -> None:
         curved.predict(np.array([[1.0, 1.0], [1e200, 1e200]]))
 
 
-def test_kernel_values_that_lose_the_signs_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_loses_the_signs_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, labels = mapped(0, 2, 0, ring=False)
     model = MaxMarginClassifier(kernel=Rbf())
     monkeypatch.setattr(
@@ -228,7 +228,7 @@ def test_copies_and_containers_have_the_same_answer(model: Any, tmp_path: Path) 
     values = fitted.decision_function(rows)
     joblib.dump(fitted, tmp_path / "model")
     copies = pickle.loads(pickle.dumps(fitted)), joblib.load(tmp_path / "model")
-    assert all((one.decision_function(rows) == values).all() for one in copies)
+    assert all((copy.decision_function(rows) == values).all() for copy in copies)
     np.save(tmp_path / "rows.npy", rows)
     mapped_rows = np.load(tmp_path / "rows.npy", mmap_mode="r")
     again = clone(fitted)
@@ -238,7 +238,7 @@ def test_copies_and_containers_have_the_same_answer(model: Any, tmp_path: Path) 
     joblib.dump(clone(fitted), buffer)
     fresh = joblib.load(io.BytesIO(buffer.getvalue()))
     wide = clone(fitted)
-    told = agrees(fresh, single, labels), agrees(wide, single.astype(np.float64), labels)
-    assert told[0] == told[1]
+    agreements = agrees(fresh, single, labels), agrees(wide, single.astype(np.float64), labels)
+    assert agreements[0] == agreements[1]
     assert (fresh.decision_function(single) == wide.decision_function(single)).all()
     assert math.isfinite(float(values.sum()))

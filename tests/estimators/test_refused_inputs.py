@@ -108,5 +108,5 @@ def test_a_zero_example_needs_a_constant() -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    found = PerceptronClassifier(max_iter=np.int64(50), tol=np.float64(1e-2)).fit(ROWS, LABELS)
-    assert found.separable_ is True
+    model = PerceptronClassifier(max_iter=np.int64(50), tol=np.float64(1e-2)).fit(ROWS, LABELS)
+    assert model.separable_ is True

@@ -76,36 +76,36 @@ def silent(model: Any, rows: Any, labels: Any) -> Any:
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 def test_the_bounds_hold_the_margin_that_another_solver_finds(model: Any, seed: int) -> None:
     rows, labels = clouds(seed)
-    found = clone(model).fit(rows, labels)
+    fitted = clone(model).fit(rows, labels)
     signs = np.where(labels == "right", 1.0, -1.0)
     exact = least_norm(unit_rows(rows, signs))
     if isinstance(model, MaxMarginClassifier):
         ends = rows[signs > 0][:, None] - rows[signs < 0][None]
         exact = least_norm(ends.reshape(-1, 2) / 2.0)
-        assert found.margin_bounds_[0, 0] >= (1.0 - found.tol) * exact * (1.0 - 1e-9)
-    assert found.margin_bounds_.shape == (1, 2)
-    assert 0.0 < found.margin_bounds_[0, 0] <= exact * (1.0 + 1e-9)
-    assert exact * (1.0 - 1e-9) <= found.margin_bounds_[0, 1]
-    assert found.margin_[0] == pytest.approx(found.margin_bounds_[0, 0], rel=1e-9)
-    assert (found.status_, found.separable_) == (Status.FEASIBLE, True)
+        assert fitted.margin_bounds_[0, 0] >= (1.0 - fitted.tol) * exact * (1.0 - 1e-9)
+    assert fitted.margin_bounds_.shape == (1, 2)
+    assert 0.0 < fitted.margin_bounds_[0, 0] <= exact * (1.0 + 1e-9)
+    assert exact * (1.0 - 1e-9) <= fitted.margin_bounds_[0, 1]
+    assert fitted.margin_[0] == pytest.approx(fitted.margin_bounds_[0, 0], rel=1e-9)
+    assert (fitted.status_, fitted.separable_) == (Status.FEASIBLE, True)
 
 
 @every
 def test_the_bounds_of_a_kernel_are_those_of_its_unit_features(model: Any) -> None:
     rows, labels = exclusive_or()
-    found = clone(model).set_params(kernel="rbf").fit(rows, labels)
+    fitted = clone(model).set_params(kernel="rbf").fit(rows, labels)
     gram = Rbf().matrix(rows, rows) + 1.0  # the constant feature; K(x, x) = 2
     values, vectors = np.linalg.eigh(gram / 2.0)
     features = vectors * np.sqrt(np.maximum(values, 0.0))
     exact = least_norm(labels[:, None] * features)
-    assert found.margin_bounds_[0, 0] <= exact * (1.0 + 1e-6)
-    assert exact * (1.0 - 1e-6) <= found.margin_bounds_[0, 1]
+    assert fitted.margin_bounds_[0, 0] <= exact * (1.0 + 1e-6)
+    assert exact * (1.0 - 1e-6) <= fitted.margin_bounds_[0, 1]
     length = (
-        found.dual_coef_[0] @ gram[np.ix_(found.support_, found.support_)] @ found.dual_coef_[0]
+        fitted.dual_coef_[0] @ gram[np.ix_(fitted.support_, fitted.support_)] @ fitted.dual_coef_[0]
     )
     assert length == pytest.approx(1.0)
-    scores = labels * found.decision_function(rows) / np.sqrt(2.0)
-    assert scores.min() == pytest.approx(found.margin_[0], rel=1e-6)
+    scores = labels * fitted.decision_function(rows) / np.sqrt(2.0)
+    assert scores.min() == pytest.approx(fitted.margin_[0], rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
@@ -119,38 +119,40 @@ def test_perceptrons_keep_their_promises(seed: int, b: float) -> None:
     wide = MarginPerceptronClassifier(b=b).fit(rows, labels)
     assert wide.n_iter_ <= (1.0 + 2.0 * b) * (1.0 + 1e-9) / exact**2  # (2.11)
     assert wide.margin_[0] >= exact / (2.0 + 1.0 / b) * (1.0 - 1e-9)  # (2.21)
-    given = PerceptronClassifier(normalized=False).fit(rows, labels)
+    model = PerceptronClassifier(normalized=False).fit(rows, labels)
     directional = least_norm(signs[:, None] * np.hstack([rows, np.ones((len(rows), 1))]))
-    assert given.margin_bounds_[0, 0] <= directional * (1.0 + 1e-9)
-    assert directional * (1.0 - 1e-9) <= given.margin_bounds_[0, 1]
+    assert model.margin_bounds_[0, 0] <= directional * (1.0 + 1e-9)
+    assert directional * (1.0 - 1e-9) <= model.margin_bounds_[0, 1]
 
 
 @every
 @pytest.mark.parametrize("intercept", [True, False])
-def test_what_is_called_separable_is_so_in_exact_arithmetic(model: Any, intercept: bool) -> None:
+def test_classes_reported_as_separable_are_separable_in_exact_arithmetic(
+    model: Any, intercept: bool
+) -> None:
     rows, labels = clouds(1)
     rows = rows if intercept else rows - [[2.0, 0.5]]
-    found = clone(model).set_params(fit_intercept=intercept).fit(rows, labels)
-    assert found.separable_ is True
-    assert intercept or found.intercept_.tolist() == [0.0]
-    w, b = [Fraction(value) for value in found.coef_[0]], Fraction(found.intercept_[0])
+    fitted = clone(model).set_params(fit_intercept=intercept).fit(rows, labels)
+    assert fitted.separable_ is True
+    assert intercept or fitted.intercept_.tolist() == [0.0]
+    w, b = [Fraction(value) for value in fitted.coef_[0]], Fraction(fitted.intercept_[0])
     for row, label in zip(rows, labels, strict=True):
         score = sum((v * Fraction(x) for v, x in zip(w, row, strict=True)), b)
         assert score > 0 if label == "right" else score < 0
-    point = found.coef_[0] if isinstance(model, MaxMarginClassifier) else np.append(w, b)
+    point = fitted.coef_[0] if isinstance(model, MaxMarginClassifier) else np.append(w, b)
     assert np.linalg.norm(np.asarray(point, dtype=float)) == pytest.approx(1.0)
 
 
 @every
 def test_the_decision_function_is_linear(model: Any) -> None:
     rows, labels = clouds(2)
-    found = clone(model).fit(rows, labels)
-    values = rows @ found.coef_[0] + found.intercept_[0]
-    assert found.decision_function(rows) == pytest.approx(values, abs=1e-14)
-    assert found.predict(rows).tolist() == labels.tolist()
-    assert found.coef_.shape == (1, 2)
-    assert found.intercept_.shape == found.updates_.shape == (1,)
-    assert found.n_iter_ == found.updates_.max()
+    fitted = clone(model).fit(rows, labels)
+    values = rows @ fitted.coef_[0] + fitted.intercept_[0]
+    assert fitted.decision_function(rows) == pytest.approx(values, abs=1e-14)
+    assert fitted.predict(rows).tolist() == labels.tolist()
+    assert fitted.coef_.shape == (1, 2)
+    assert fitted.intercept_.shape == fitted.updates_.shape == (1,)
+    assert fitted.n_iter_ == fitted.updates_.max()
 
 
 @every
@@ -160,27 +162,27 @@ def test_classes_on_one_another_end_with_a_warning_and_no_separability(model: An
         ConvergenceWarning,
         match=r"^(no hyperplane separates )?class 'right' (from|against) the rest",
     ):
-        found = clone(model).fit(rows, labels)
+        fitted = clone(model).fit(rows, labels)
     signs = np.where(labels == "right", 1.0, -1.0)
     feasible = scipy.optimize.linprog(
         np.zeros(3), -unit_rows(rows, signs), -np.ones(60), bounds=(None, None)
     )
     assert feasible.status == 2  # infeasible, by another solver
-    assert found.margin_[0] < 0.0
-    assert found.margin_bounds_[0, 0] < 0.0 <= found.margin_bounds_[0, 1]
-    assert found.score(rows, labels) >= 0.6
-    if isinstance(model, RescaledPerceptronClassifier) and found.separable_ is None:
-        assert found.status_ is Status.UPDATE_LIMIT
+    assert fitted.margin_[0] < 0.0
+    assert fitted.margin_bounds_[0, 0] < 0.0 <= fitted.margin_bounds_[0, 1]
+    assert fitted.score(rows, labels) >= 0.6
+    if isinstance(model, RescaledPerceptronClassifier) and fitted.separable_ is None:
+        assert fitted.status_ is Status.UPDATE_LIMIT
         return
-    assert (found.status_, found.separable_) == (Status.INFEASIBLE, False)
-    assert found.margin_bounds_[0, 1] == 0.0
-    weights = found.certificate_[0].weights
+    assert (fitted.status_, fitted.separable_) == (Status.INFEASIBLE, False)
+    assert fitted.margin_bounds_[0, 1] == 0.0
+    weights = fitted.certificate_[0].weights
     lifted = signs[:, None] * np.hstack([rows, np.ones((60, 1))])
     assert weights.min() >= 0.0
     assert np.linalg.norm(weights @ lifted) <= 1e-2 * weights.sum()
 
 
-def test_a_margin_of_tol_or_less_counts_as_none() -> None:
+def test_a_margin_below_tol_counts_as_no_separation() -> None:
     rows, labels = [[0.0], [0.999], [1.001], [2.0]], [0, 0, 1, 1]  # a margin of 4e-4
     with pytest.warns(
         ConvergenceWarning,
@@ -198,25 +200,25 @@ def test_a_margin_of_tol_or_less_counts_as_none() -> None:
 def test_limits_end_a_fit(limit: dict[str, Any]) -> None:
     rows, labels = clouds(3, gap=2.05)
     with pytest.warns(ConvergenceWarning, match="raise max_iter or max_seconds"):
-        found = PerceptronClassifier(**limit).fit(rows, labels)
-    assert found.status_ in (Status.UPDATE_LIMIT, Status.TIME_LIMIT)
-    assert found.separable_ is None
-    assert np.isfinite(found.decision_function(rows)).all()
+        model = PerceptronClassifier(**limit).fit(rows, labels)
+    assert model.status_ in (Status.UPDATE_LIMIT, Status.TIME_LIMIT)
+    assert model.separable_ is None
+    assert np.isfinite(model.decision_function(rows)).all()
 
 
 @every
 def test_several_classes_are_separated_from_the_rest(model: Any) -> None:
     rows, labels = load_wine(return_X_y=True)
     rows = StandardScaler().fit_transform(rows)
-    found = silent(model, rows, np.array(["a", "b", "c"])[labels])
-    assert found.coef_.shape == (3, 13)
-    assert found.margin_bounds_.shape == (3, 2)
-    assert len(found.certificate_) == 3
-    values = found.decision_function(rows)
-    assert values == pytest.approx(rows @ found.coef_.T + found.intercept_, abs=1e-12)
-    assert (found.classes_[values.argmax(axis=1)] == found.predict(rows)).all()
-    assert found.separable_ is True
-    assert (found.predict(rows) == np.array(["a", "b", "c"])[labels]).all()
+    silent_rows = silent(model, rows, np.array(["a", "b", "c"])[labels])
+    assert silent_rows.coef_.shape == (3, 13)
+    assert silent_rows.margin_bounds_.shape == (3, 2)
+    assert len(silent_rows.certificate_) == 3
+    values = silent_rows.decision_function(rows)
+    assert values == pytest.approx(rows @ silent_rows.coef_.T + silent_rows.intercept_, abs=1e-12)
+    assert (silent_rows.classes_[values.argmax(axis=1)] == silent_rows.predict(rows)).all()
+    assert silent_rows.separable_ is True
+    assert (silent_rows.predict(rows) == np.array(["a", "b", "c"])[labels]).all()
 
 
 def test_one_class_that_is_not_separable_is_one_too_many() -> None:
@@ -225,15 +227,15 @@ def test_one_class_that_is_not_separable_is_one_too_many() -> None:
         ConvergenceWarning,
         match="^no hyperplane separates class 1 from the rest .proved.; use a soft margin",
     ):
-        found = MaxMarginClassifier().fit(rows, labels)
-    assert (found.status_, found.separable_) == (Status.INFEASIBLE, False)
-    assert [one.status.value for one in found.certificate_] == [
+        model = MaxMarginClassifier().fit(rows, labels)
+    assert (model.status_, model.separable_) == (Status.INFEASIBLE, False)
+    assert [certificate.status.value for certificate in model.certificate_] == [
         "FEASIBLE",
         "INFEASIBLE",
         "INFEASIBLE",
     ]
-    assert found.margin_bounds_[0, 0] > 0.8
-    assert found.score(rows, labels) > 0.9
+    assert model.margin_bounds_[0, 0] > 0.8
+    assert model.score(rows, labels) > 0.9
 
 
 @every
@@ -259,16 +261,16 @@ def exclusive_or(seed: int = 0) -> tuple[Floats, Any]:
 def test_a_kernel_separates_the_exclusive_or(model: Any) -> None:
     rows, labels = exclusive_or()
     model = clone(model).set_params(kernel="rbf")
-    found = model.fit(rows, labels)
-    assert found.separable_ is True
-    assert not hasattr(found, "coef_")
+    fitted = model.fit(rows, labels)
+    assert fitted.separable_ is True
+    assert not hasattr(fitted, "coef_")
     new, truth = exclusive_or(1)
-    assert found.score(new, truth) == 1.0
-    gram = Rbf().matrix(new, rows[found.support_])
-    assert (rows[found.support_] == found.support_vectors_).all()
-    values = gram @ found.dual_coef_[0] + found.intercept_[0]
-    assert found.decision_function(new) == pytest.approx(values, abs=1e-12)
-    assert found.intercept_[0] == pytest.approx(found.dual_coef_.sum())
+    assert fitted.score(new, truth) == 1.0
+    gram = Rbf().matrix(new, rows[fitted.support_])
+    assert (rows[fitted.support_] == fitted.support_vectors_).all()
+    values = gram @ fitted.dual_coef_[0] + fitted.intercept_[0]
+    assert fitted.decision_function(new) == pytest.approx(values, abs=1e-12)
+    assert fitted.intercept_[0] == pytest.approx(fitted.dual_coef_.sum())
 
 
 def test_kernels_are_the_linear_functions_of_their_features() -> None:
@@ -279,8 +281,8 @@ def test_kernels_are_the_linear_functions_of_their_features() -> None:
     assert by_kernel.updates_.tolist() == plain.updates_.tolist()
     values = plain.decision_function(rows)
     assert by_kernel.decision_function(rows) == pytest.approx(values, abs=1e-9)
-    given = model.set_params(kernel="precomputed").fit(rows @ rows.T, labels)
-    assert given.decision_function(rows @ rows.T) == pytest.approx(values, abs=1e-9)
+    by_gram = model.set_params(kernel="precomputed").fit(rows @ rows.T, labels)
+    assert by_gram.decision_function(rows @ rows.T) == pytest.approx(values, abs=1e-9)
     # A fit of the other kind leaves nothing of the one before
     assert not hasattr(model.set_params(kernel=None).fit(rows, labels), "dual_coef_")
 
@@ -307,11 +309,11 @@ def test_searches_over_kernels_slice_a_matrix() -> None:
         warnings.simplefilter("ignore", ConvergenceWarning)
         search.fit(rows, labels)
     assert search.best_score_ > 0.9
-    given = cross_val_score(
+    accuracies = cross_val_score(
         PerceptronClassifier(kernel="precomputed"), Rbf().matrix(rows, rows), labels, cv=3
     )
     assert (
-        given.tolist()
+        accuracies.tolist()
         == cross_val_score(PerceptronClassifier(kernel="rbf"), rows, labels, cv=3).tolist()
     )
 
@@ -333,9 +335,11 @@ def test_frames_pipelines_and_pickles(model: Any) -> None:
 @pytest.mark.parametrize(
     "state", [7, np.random.RandomState(7), np.random.default_rng(7)], ids=["int", "old", "new"]
 )
-def test_the_random_state_fixes_the_course(state: Any) -> None:
+def test_the_random_state_determines_the_iterates(state: Any) -> None:
     rows, labels = clouds(3, gap=2.02)
     copies = [pickle.loads(pickle.dumps(state)) for _ in range(2)]
-    found = [silent(RescaledPerceptronClassifier(random_state=one), rows, labels) for one in copies]
-    assert (found[0].coef_ == found[1].coef_).all()
-    assert found[0].separable_ is True
+    models = [
+        silent(RescaledPerceptronClassifier(random_state=state), rows, labels) for state in copies
+    ]
+    assert (models[0].coef_ == models[1].coef_).all()
+    assert models[0].separable_ is True

@@ -70,8 +70,8 @@ def test_gradient_agrees_with_differences(seed: int, rank: int, as_sparse: bool)
         sp.csr_array(rows) if as_sparse else rows, signs, weights, rng.random()
     )
     point = Quadratic(rng.normal(size=(4, rank)), rng.normal(size=4), rng.normal()).packed()
-    here = LocalModel(objective, point)
-    value, gradient = here.value, here.gradient
+    local = LocalModel(objective, point)
+    value, gradient = local.value, local.gradient
     assert value == pytest.approx(objective.value(Quadratic.unpacked(point, 4)))
     differences = approx_fprime(point, partial(value_at, objective), 1e-6)
     error = np.linalg.norm(gradient - differences)
@@ -113,12 +113,12 @@ def test_the_dual_bounds_every_quadratic_function(seed: int, rank: int) -> None:
     rows, signs = overlapping(seed, 30)
     rng = np.random.default_rng(seed)
     objective = SoftObjective(rows, signs, rng.dirichlet(np.ones(30)), 0.05)
-    one = Quadratic(rng.normal(size=(3, max(rank, 1))), rng.normal(size=3), rng.normal())
+    quadratic = Quadratic(rng.normal(size=(3, max(rank, 1))), rng.normal(size=3), rng.normal())
     other = Quadratic(rng.normal(size=(3, rank)), rng.normal(size=3), rng.normal())
-    assert certify(objective, one).dual <= objective.value(other) + 1e-12
+    assert certify(objective, quadratic).dual <= objective.value(other) + 1e-12
 
 
-def test_too_low_a_rank_is_told_by_the_certificate() -> None:
+def test_the_certificate_shows_that_the_rank_is_too_low() -> None:
     rows, signs = overlapping(0)
     low, full = (exact(rank).fit(rows, signs).certify(rows, signs) for rank in (1, 3))
     assert low.stationarity < 1e-5
@@ -180,8 +180,8 @@ def test_two_starts_end_at_the_same_objective(size: float) -> None:
         )
         for seed in range(3)
     ]
-    assert all(one.converged for one in ends)
-    assert [one.value for one in ends] == pytest.approx([ends[0].value] * 3, rel=1e-5)
+    assert all(end.converged for end in ends)
+    assert [end.value for end in ends] == pytest.approx([ends[0].value] * 3, rel=1e-5)
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])
@@ -191,10 +191,10 @@ def test_a_start_without_a_direction_is_left(as_sparse: bool) -> None:
     data = sp.csr_array(rows) if as_sparse else rows
     objective = SoftObjective(data, signs, np.full(60, 1 / 60), 0.01)
     start = Quadratic(np.zeros((3, 3)), np.zeros(3), 0.0)
-    found = minimise(objective, start, tolerance=1e-9, steps=1000)
-    assert found.converged
-    assert found.value == pytest.approx(exact(3).fit(rows, signs).objective_, rel=1e-6)
-    assert np.linalg.norm(found.quadratic.factor) > 0.1
+    result = minimise(objective, start, tolerance=1e-9, steps=1000)
+    assert result.converged
+    assert result.value == pytest.approx(exact(3).fit(rows, signs).objective_, rel=1e-6)
+    assert np.linalg.norm(result.quadratic.factor) > 0.1
 
 
 @given(st.integers(0, 2**32), st.integers(0, 3))
@@ -204,7 +204,7 @@ def test_curvature_agrees_with_differences(seed: int, rank: int) -> None:
     objective = SoftObjective(rows, signs, rng.dirichlet(np.ones(20)), rng.random())
     point = Quadratic(rng.normal(size=(4, rank)), rng.normal(size=4), rng.normal()).packed()
     move = rng.normal(size=point.shape)
-    here, pace = LocalModel(objective, point), 1e-7
+    local, pace = LocalModel(objective, point), 1e-7
     there, back = (
         LocalModel(objective, point + pace * move),
         LocalModel(objective, point - pace * move),
@@ -212,7 +212,7 @@ def test_curvature_agrees_with_differences(seed: int, rank: int) -> None:
     if not np.array_equal(there.active, back.active):
         return  # a kink between them
     differences = (there.gradient - back.gradient) / (2.0 * pace)
-    error = np.linalg.norm(here.curvature()(move) - differences)
+    error = np.linalg.norm(local.curvature()(move) - differences)
     assert error < 1e-5 * (1.0 + np.linalg.norm(differences))
 
 
@@ -230,7 +230,7 @@ def test_spectrum_is_that_of_the_matrix(seed: int) -> None:
 
 def test_same_seed_same_fit_and_input_unmodified() -> None:
     rows, signs = overlapping(3)
-    kept, kept_signs = rows.copy(), signs.copy()
+    rows_before, kept_signs = rows.copy(), signs.copy()
     first, second = (
         SoftEllipsoidClassifier().fit(rows, signs),
         SoftEllipsoidClassifier().fit(rows, signs),
@@ -239,7 +239,7 @@ def test_same_seed_same_fit_and_input_unmodified() -> None:
     other = SoftEllipsoidClassifier(random_state=1).fit(rows, signs)
     assert (first.quadratic_.packed() != other.quadratic_.packed()).any()
     assert other.objective_ == pytest.approx(first.objective_, rel=1e-4)
-    assert (rows == kept).all()
+    assert (rows == rows_before).all()
     assert (signs == kept_signs).all()
 
 
@@ -274,14 +274,14 @@ def test_whitening_makes_it_affine_invariant(seed: int, exponent: int) -> None:
     rng = np.random.default_rng(seed)
     turn, _ = np.linalg.qr(rng.normal(size=(2, 2)))
     shift = rng.normal(size=2) * 10.0**exponent
-    moved = (rows @ turn) * np.array([10.0**exponent, 1.0]) + shift
+    mapped = (rows @ turn) * np.array([10.0**exponent, 1.0]) + shift
     model = exact(2, whiten=True)
-    plain, other = clone(model).fit(rows, signs), model.fit(moved, signs)
+    plain, other = clone(model).fit(rows, signs), model.fit(mapped, signs)
     assert other.objective_ == pytest.approx(plain.objective_, rel=1e-6)
-    assert other.decision_function(moved) == pytest.approx(plain.decision_function(rows), abs=1e-2)
+    assert other.decision_function(mapped) == pytest.approx(plain.decision_function(rows), abs=1e-2)
 
 
-def test_whitening_leaves_out_what_does_not_vary() -> None:
+def test_whitening_drops_constant_directions() -> None:
     rows, signs = overlapping(6, 60, 2)
     wide = np.column_stack([rows, rows.sum(axis=1), np.full(60, 0.1)])
     fitted = exact(4, whiten=True).fit(wide, signs)
@@ -405,7 +405,7 @@ def test_scores_of_other_examples_are_refused() -> None:
         fitted.decision_function(np.full((1, 3), np.nan))
 
 
-def test_what_cannot_be_whitened() -> None:
+def test_data_that_cannot_be_whitened_are_refused() -> None:
     model = SoftEllipsoidClassifier(whiten=True)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         model.fit(sp.csr_array(np.eye(3)), [1, -1, -1])
@@ -422,7 +422,7 @@ def test_no_gap_without_regularisation() -> None:
         fitted.certify(*data)
 
 
-def test_the_limit_of_iterations_is_told() -> None:
+def test_reaching_the_iteration_limit_is_a_warning() -> None:
     with pytest.warns(ConvergenceWarning, match="after 2 steps"):
         fitted = SoftEllipsoidClassifier(max_iter=2).fit(*overlapping(0))
     assert not fitted.converged_
@@ -441,15 +441,15 @@ def test_separated_classes_with_little_regularisation(
     rows[positive] += 0.3 * rng.standard_normal(features)
     model = SoftEllipsoidClassifier(rank, regularisation=1e-9, max_iter=2000).fit(rows, positive)
     assert model.converged_
-    found = model.certify(rows, positive)
-    assert 0.0 <= found.gap <= 0.01 * found.primal
+    certificate = model.certify(rows, positive)
+    assert 0.0 <= certificate.gap <= 0.01 * certificate.primal
     directly, cut_off = (clone(model).set_params(max_iter=most) for most in (200, 210))
     for short in (directly, cut_off):
         with pytest.warns(ConvergenceWarning):
             short.fit(rows, positive)
         assert short.n_iter_ == short.max_iter
     # what was found directly is not lost where the steps along the regularisations are cut off
-    assert found.primal < cut_off.objective_ <= directly.objective_
+    assert certificate.primal < cut_off.objective_ <= directly.objective_
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e10, 1e40])

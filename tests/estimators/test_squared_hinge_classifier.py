@@ -34,29 +34,29 @@ def clouds(seed: int, count: int = 60, columns: int = 5) -> tuple[np.ndarray, np
 def test_the_linear_scorer_is_at_its_minimum(seed: int, weight: Any, ridge: float) -> None:
     rows, labels = clouds(seed)
     model = SquaredHingeClassifier(regularisation=ridge, class_weight=weight)
-    found = model.fit(rows, labels)
+    fitted = model.fit(rows, labels)
     shares = np.full(60, 1 / 60) if weight is None else np.where(labels > 0, 1 / 30, 1 / 90)
-    hinges = np.maximum(0.0, 1.0 - labels * (rows @ found.coef_[0] + found.intercept_))
+    hinges = np.maximum(0.0, 1.0 - labels * (rows @ fitted.coef_[0] + fitted.intercept_))
     pull = -shares * labels * hinges
-    gradient = np.append(rows.T @ pull + 0.5 * ridge * found.coef_[0], pull.sum())
-    assert found.converged_
+    gradient = np.append(rows.T @ pull + 0.5 * ridge * fitted.coef_[0], pull.sum())
+    assert fitted.converged_
     assert np.linalg.norm(gradient) <= 1e-8
-    value = 0.5 * shares @ hinges**2 + 0.25 * ridge * found.coef_[0] @ found.coef_[0]
-    assert found.objective_ == pytest.approx(value, rel=1e-12)
+    value = 0.5 * shares @ hinges**2 + 0.25 * ridge * fitted.coef_[0] @ fitted.coef_[0]
+    assert fitted.objective_ == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(
-        found.decision_function(rows), rows @ found.coef_[0] + found.intercept_
+        fitted.decision_function(rows), rows @ fitted.coef_[0] + fitted.intercept_
     )
 
 
-def test_weights_by_label_are_shares_of_the_whole() -> None:
+def test_weights_by_label_are_shares_of_the_total() -> None:
     rows, labels = clouds(3)  # 15 positive, 45 negative
-    balanced, given = (
+    balanced, weighted = (
         SquaredHingeClassifier(class_weight=weight).fit(rows, labels)
         for weight in ("balanced", {1: 6, -1: 2})
     )
-    assert given.objective_ == pytest.approx(balanced.objective_, rel=1e-9)
+    assert weighted.objective_ == pytest.approx(balanced.objective_, rel=1e-9)
     even = SquaredHingeClassifier().fit(rows, labels)
-    assert given.objective_ != pytest.approx(even.objective_, rel=1e-3)
+    assert weighted.objective_ != pytest.approx(even.objective_, rel=1e-3)
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, np.nan, np.inf])
@@ -137,7 +137,7 @@ def test_the_machine_draws_an_ellipse() -> None:
     assert flat[inside].min() < np.median(flat[~inside])
 
 
-def test_too_few_iterations_are_told() -> None:
+def test_too_few_iterations_are_a_warning() -> None:
     rows, labels = clouds(3)
     learner = TunedPolynomialSvm(iterations=3)
     cut_off = clone(SVM).set_params(C=1e6, max_iter=3)
@@ -151,8 +151,8 @@ def test_too_few_iterations_are_told() -> None:
 
 def test_the_kernel_matrix_of_sparse_rows() -> None:
     rows, _ = clouds(4)
-    known = kernel_matrix(Polynomial(degree=2, coef0=1.0, gamma=1.0), sp.csr_array(rows))
-    np.testing.assert_allclose(known, (1.0 + rows @ rows.T) ** 2, rtol=1e-12)
+    kernel = kernel_matrix(Polynomial(degree=2, coef0=1.0, gamma=1.0), sp.csr_array(rows))
+    np.testing.assert_allclose(kernel, (1.0 + rows @ rows.T) ** 2, rtol=1e-12)
 
 
 def test_kernel_rows_are_computed_by_blocks() -> None:

@@ -31,18 +31,18 @@ ROUNDED = [case for case in DIGITS if case.name in _ROUNDED]
 TIGHT = 1e-6
 
 
-def named(cases: list[Case], kept: int) -> list[object]:
-    return repeated([pytest.param(case, id=case.name) for case in cases], kept)
+def named(cases: list[Case], count: int) -> list[object]:
+    return repeated([pytest.param(case, id=case.name) for case in cases], count)
 
 
 def holds_narrowly(fitted: EllipsoidSeparationClassifier) -> bool:
     """Tell whether t is proved to 1e-6 of itself; to 1e-6 where nothing positive is proved."""
-    found = fitted.separation_
-    assert found.proved
-    if found.status is Status.UNBOUNDED:
-        return math.isinf(found.ratio_lower)
-    scale = found.ratio_lower if found.ratio_lower > 0.0 else 1.0
-    return found.ratio_upper - found.ratio_lower <= TIGHT * scale
+    separation = fitted.separation_
+    assert separation.proved
+    if separation.status is Status.UNBOUNDED:
+        return math.isinf(separation.ratio_lower)
+    scale = separation.ratio_lower if separation.ratio_lower > 0.0 else 1.0
+    return separation.ratio_upper - separation.ratio_lower <= TIGHT * scale
 
 
 @pytest.mark.slow
@@ -60,12 +60,12 @@ def test_the_ratio_is_proved_to_six_digits(case: Case) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", named(ROUNDED, 1))
-def test_negatives_that_rounding_moved_off_the_hull_leave_nothing_open(case: Case) -> None:
+def test_negatives_moved_off_the_hull_by_rounding_are_decided(case: Case) -> None:
     rows, labels = case.load()
     fitted = EllipsoidSeparationClassifier().fit(rows, labels)
-    found = fitted.separation_
+    separation = fitted.separation_
     assert fitted.status_ is Status.FEASIBLE
-    assert found.ratio_upper - found.ratio_lower <= TIGHT * found.ratio_lower
+    assert separation.ratio_upper - separation.ratio_lower <= TIGHT * separation.ratio_lower
     assert (fitted.predict(rows) == labels).all()
     inside = AffineFrame.of(rows[labels], rows[~labels])
     assert not inside.is_decided
@@ -74,7 +74,7 @@ def test_negatives_that_rounding_moved_off_the_hull_leave_nothing_open(case: Cas
 
 @pytest.mark.slow
 @pytest.mark.parametrize("digit", repeated(range(1, 10), kept=1))
-def test_a_digit_against_all_others_has_a_hull_known_without_rounding(digit: int) -> None:
+def test_a_digit_against_all_others_has_an_exactly_known_hull(digit: int) -> None:
     rows, labels = datasets.load_digits(return_X_y=True)
     rows = StandardScaler().fit_transform(rows)
     frame = AffineFrame.of(rows[labels == digit], rows[labels != digit])
@@ -90,17 +90,17 @@ def test_many_rows(case: Case) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("inner", repeated([1, 0], kept=1))
-def test_columns_computed_from_others_leave_nothing_open(inner: int) -> None:
+def test_columns_computed_from_others_are_decided(inner: int) -> None:
     rows, labels = datasets.make_classification(1000, random_state=0)  # two of 20 are redundant
     fitted = EllipsoidSeparationClassifier().fit(rows, labels == inner)
     assert holds_narrowly(fitted)
-    found = fitted.separation_
+    separation = fitted.separation_
     if inner:  # how much more than in the hull to rounding depends on how the kernel rounds
-        assert found.reached == pytest.approx(0.000296035, rel=1e-5)
-        assert found.ratio >= found.ratio_lower > 10.0 * found.reached
+        assert separation.reached == pytest.approx(0.000296035, rel=1e-5)
+        assert separation.ratio >= separation.ratio_lower > 10.0 * separation.reached
         assert (fitted.predict(rows) == labels).all()
     else:
-        assert found.ratio_lower == 0.0
+        assert separation.ratio_lower == 0.0
 
 
 @pytest.mark.parametrize("case", named([*SMALL, *generated(1000), *DIGITS], 4))

@@ -28,10 +28,10 @@ def pairs(loader: Callable[..., tuple[Examples, npt.NDArray[np.int64]]]) -> list
 
     def pair(inner: int, outer: int, standardised: bool) -> Case:
         def load() -> tuple[Examples, npt.NDArray[np.bool_]]:
-            chosen = (labels == inner) | (labels == outer)
-            part = rows[chosen]
+            selected = (labels == inner) | (labels == outer)
+            part = rows[selected]
             scaled = StandardScaler().fit_transform(part) if standardised else part
-            return scaled, labels[chosen] == inner
+            return scaled, labels[selected] == inner
 
         how = "standardised" if standardised else "raw"
         return Case(f"{name} {inner} in {outer} {how}", load)
@@ -52,14 +52,14 @@ MAKERS: dict[str, Callable[[int], tuple[Examples, npt.NDArray[np.int64]]]] = {
 def generated(size: int) -> list[Case]:
     """Return circles, noisy circles and clusters of so many rows, in both label orders."""
 
-    def made(name: str, inner: int) -> Case:
+    def dataset_of(name: str, inner: int) -> Case:
         def load() -> tuple[Examples, npt.NDArray[np.bool_]]:
             rows, labels = MAKERS[name](size)
             return rows, labels == inner
 
         return Case(f"{name} {size} {inner} in {1 - inner}", load)
 
-    return [made(name, inner) for name in MAKERS for inner in (1, 0)]
+    return [dataset_of(name, inner) for name in MAKERS for inner in (1, 0)]
 
 
 def measured() -> list[Case]:

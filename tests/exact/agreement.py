@@ -39,11 +39,13 @@ class Counts:
 
     def __str__(self) -> str:
         pairs = sorted(self.answers.items())
-        told = ", ".join(f"{WORDS[a]}/{WORDS[b]}: {count}" for (a, b), count in pairs)
-        return f"{told}; {self.decided} claims decided by linear programs"
+        listed = ", ".join(f"{WORDS[a]}/{WORDS[b]}: {count}" for (a, b), count in pairs)
+        return f"{listed}; {self.decided} claims decided by linear programs"
 
 
-def said(certificate: bytes, content: bytes, folder: Path, module: Any = None) -> tuple[int, str]:
+def answer_of(
+    certificate: bytes, content: bytes, folder: Path, module: Any = None
+) -> tuple[int, str]:
     """Return the exit code of the checker, and what it prints."""
     data, path = folder / "data", folder / "x.certificate.json"
     data.write_bytes(content)
@@ -72,20 +74,20 @@ KINDS: dict[str, Callable[[random.Random], tuple[bytes, bytes, bool]]] = {
 
 def counted(kind: str, seeds: Iterable[int], folder: Path) -> Counts:
     """Ask both checkers about a certificate of each seed, and for the truth of what is accepted."""
-    found = Counts()
+    counts = Counts()
     for seed in seeds:
         certificate, content, harmless = KINDS[kind](random.Random(seed))
-        one, two = said(certificate, content, folder)[0], answer(certificate, content)
-        found.answers[one, two] += 1
-        if (one == PROVED) != (two == PROVED):
-            found.apart.append(seed)
-        if harmless and one != PROVED:
-            found.refused.append(seed)
-        if one == PROVED:
+        first, second = answer_of(certificate, content, folder)[0], answer(certificate, content)
+        counts.answers[first, second] += 1
+        if (first == PROVED) != (second == PROVED):
+            counts.apart.append(seed)
+        if harmless and first != PROVED:
+            counts.refused.append(seed)
+        if first == PROVED:
             record = parsed(certificate)
             system = system_of(record["data"], content)
             truths = [is_true(system, claim) for claim in record["claims"]]
-            found.decided += sum(one is not None for one in truths)
+            counts.decided += sum(truth is not None for truth in truths)
             if False in truths:
-                found.false.append(seed)
-    return found
+                counts.false.append(seed)
+    return counts

@@ -47,17 +47,17 @@ TOLD = {"kernel": "hinge_bound: sums of hinge losses have no exact claim"}
 
 def certificates(folder: Path) -> dict[str, Path]:
     """Return an exact certificate of each kind, accepted by the checker when it was written."""
-    found = {}
+    certificates_ = {}
     for name, (problem, algorithm, more) in KINDS.items():
-        place = folder / name.replace(" ", "-")
-        place.mkdir()
-        path = certified(place, problem, algorithm, **more)
-        (cell,) = certify(path, place).cells
+        subfolder = folder / name.replace(" ", "-")
+        subfolder.mkdir()
+        path = certified(subfolder, problem, algorithm, **more)
+        (cell,) = certify(path, subfolder).cells
         assert cell.outcome is CertificationStatus.CERTIFIED, (name, cell)
         assert cell.message == TOLD.get(name, ""), (name, cell)
         assert cell.path is not None
-        found[name] = Path(cell.path)
-    return found
+        certificates_[name] = Path(cell.path)
+    return certificates_
 
 
 def as_number(value: Any) -> int:
@@ -66,15 +66,15 @@ def as_number(value: Any) -> int:
 
 
 def record_of(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_bytes())
-    return found
+    data: dict[str, Any] = json.loads(path.read_bytes())
+    return data
 
 
 def rows_of(path: Path) -> Any:
     """Return the data of a certificate as an array of numbers, or of whole numbers."""
-    said = record_of(path)["data"]
-    file = path.parent / said["file"]
-    return np.load(file) if said["form"] != "sdpa" else conditions_of(file.read_text())
+    data = record_of(path)["data"]
+    file = path.parent / data["file"]
+    return np.load(file) if data["form"] != "sdpa" else conditions_of(file.read_text())
 
 
 def conditions_of(text: str) -> Any:
@@ -97,5 +97,7 @@ def content_of(rows: Any, form: str) -> bytes:
         return target.getvalue()
     lines = [str(rows.shape[1] - 1), "1", str(1 - len(rows)), " ".join(["0"] * (rows.shape[1] - 1))]
     for at, row in enumerate(rows[1:].tolist(), 1):
-        lines += [f"{i} 1 {at} {at} {one if i else -one}" for i, one in enumerate(row) if one]
+        lines += [
+            f"{i} 1 {at} {at} {entry if i else -entry}" for i, entry in enumerate(row) if entry
+        ]
     return ("\n".join(lines) + "\n").encode()

@@ -56,9 +56,9 @@ class Mutant:
 
     def module(self) -> Any:
         """Return the checker's module, as it is after the change."""
-        found = types.ModuleType("mutant")
-        exec(self.code, found.__dict__)
-        return found
+        module = types.ModuleType("mutant")
+        exec(self.code, module.__dict__)
+        return module
 
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
@@ -66,9 +66,9 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Compare):
         for at, operator in enumerate(node.ops):
             for other in COMPARISONS[type(operator)]:
-                found = copy.deepcopy(node)
-                found.ops[at] = other()
-                yield found
+                changed = copy.deepcopy(node)
+                changed.ops[at] = other()
+                yield changed
     elif isinstance(node, ast.BoolOp):
         yield ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
         if len(node.values) > 2:
@@ -78,9 +78,9 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
             yield from node.values
     elif isinstance(node, ast.BinOp | ast.AugAssign):
         for other in ARITHMETIC.get(type(node.op), ()):
-            found = copy.deepcopy(node)
-            found.op = other()
-            yield found
+            changed = copy.deepcopy(node)
+            changed.op = other()
+            yield changed
     elif isinstance(node, ast.UnaryOp):
         yield node.operand
     elif isinstance(node, ast.IfExp):
@@ -135,8 +135,8 @@ def nodes(tree: ast.AST) -> Iterator[tuple[Any, Callable[[ast.AST], None]]]:
     for parent in ast.walk(tree):
         for name, value in ast.iter_fields(parent):
             if isinstance(value, list):
-                for at, one in enumerate(value):
-                    if hasattr(one, "lineno"):
-                        yield one, partial(value.__setitem__, at)
+                for at, child in enumerate(value):
+                    if hasattr(child, "lineno"):
+                        yield child, partial(value.__setitem__, at)
             elif hasattr(value, "lineno"):
                 yield value, partial(setattr, parent, name)

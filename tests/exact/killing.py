@@ -20,7 +20,7 @@ from typing import Any
 from perceptron_lab.exact.checker import loaded
 from tests.exact.agreement import valid
 from tests.exact.checker_mutants import Mutant
-from tests.exact.mutations import one_change
+from tests.exact.mutations import single_change
 from tests.exact.targeted import meant
 
 SECONDS = 5.0  # of CPU
@@ -52,21 +52,21 @@ def answered(module: Any, case: Case) -> tuple[int, str]:
 def suite(folder: Path, count: int) -> list[Case]:
     """Write the certificates that are meant, some valid ones and forgeries of one change each."""
     drawn = [(f"valid {k}", *valid(random.Random(k))[:2]) for k in range(count // 10)]
-    forged = [(f"forgery {k}", *one_change(random.Random(k))) for k in range(count)]
-    found = []
+    forged = [(f"forgery {k}", *single_change(random.Random(k))) for k in range(count)]
+    cases = []
     for number, (name, certificate, content) in enumerate([*meant(), *drawn, *forged]):
-        place = folder / str(number)
-        place.mkdir()
-        (place / "x.json").write_bytes(certificate)
-        (place / "data").write_bytes(content)
+        subfolder = folder / str(number)
+        subfolder.mkdir()
+        (subfolder / "x.json").write_bytes(certificate)
+        (subfolder / "data").write_bytes(content)
         # else they lie beside the certificate, under the name that it says
-        data = [str(place / "data")] if number % 2 or "given" in name else []
-        found.append(Case(name, [str(place / "x.json"), *data]))
-    found.append(Case("no file", [found[0].paths[0], os.devnull]))
+        data = [str(subfolder / "data")] if number % 2 or "given" in name else []
+        cases.append(Case(name, [str(subfolder / "x.json"), *data]))
+    cases.append(Case("no file", [cases[0].paths[0], os.devnull]))
     module = loaded()
-    for case in found:
+    for case in cases:
         case.answer = answered(module, case)
-    return found
+    return cases
 
 
 def killed_by(mutant: Mutant, cases: list[Case]) -> str:

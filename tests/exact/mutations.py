@@ -63,9 +63,9 @@ NAMES += ("a\rb", "\x0bc", "a\x00", "_1", "$5", "½", "N/A", "none", "name", "# 
 def paths(value: Any, at: Path = ()) -> Iterator[Path]:
     """Yield the places of all values in a record."""
     if isinstance(value, dict | list):
-        for name, one in value.items() if isinstance(value, dict) else enumerate(value):
+        for name, child in value.items() if isinstance(value, dict) else enumerate(value):
             yield (*at, name)
-            yield from paths(one, (*at, name))
+            yield from paths(child, (*at, name))
 
 
 def at_path(record: Any, path: Path) -> Any:
@@ -76,20 +76,22 @@ def at_path(record: Any, path: Path) -> Any:
 
 def with_value(record: Any, path: Path, value: Any) -> Any:
     """Return a copy with another value at a place."""
-    found = deepcopy(record)
-    at_path(found, path[:-1])[path[-1]] = value
-    return found
+    copy = deepcopy(record)
+    at_path(copy, path[:-1])[path[-1]] = value
+    return copy
 
 
 def of_kind(example: Example, kind: type, rng: random.Random) -> Path | None:
-    found = [path for path in paths(example.record) if type(at_path(example.record, path)) is kind]
-    return rng.choice(found) if found else None
+    candidates = [
+        path for path in paths(example.record) if type(at_path(example.record, path)) is kind
+    ]
+    return rng.choice(candidates) if candidates else None
 
 
 # Changes of the record
 
 
-def put(example: Example, rng: random.Random, path: Path | None, value: Any) -> Example:
+def replaced(example: Example, rng: random.Random, path: Path | None, value: Any) -> Example:
     if path is None:
         return example
     return Example(with_value(example.record, path, value), example.content)
@@ -97,7 +99,7 @@ def put(example: Example, rng: random.Random, path: Path | None, value: Any) -> 
 
 def other_value(example: Example, rng: random.Random) -> Example:
     path = rng.choice(list(paths(example.record)))
-    return put(example, rng, path, rng.choice(VALUES))
+    return replaced(example, rng, path, rng.choice(VALUES))
 
 
 def other_number(example: Example, rng: random.Random) -> Example:
@@ -105,13 +107,20 @@ def other_number(example: Example, rng: random.Random) -> Example:
     if path is None:
         return example
     old = at_path(example.record, path)
-    near = old + rng.choice((-1, 1)), -old, 2 * old, old * 10 ** rng.randrange(30), 0, hex(old)
+    approximate = (
+        old + rng.choice((-1, 1)),
+        -old,
+        2 * old,
+        old * 10 ** rng.randrange(30),
+        0,
+        hex(old),
+    )
     if abs(old) < 10**300:
-        near += (old**3, float(old), str(old), bool(old))
-    return put(example, rng, path, shown(rng.choice(near)))
+        approximate += (old**3, float(old), str(old), bool(old))
+    return replaced(example, rng, path, as_json(rng.choice(approximate)))
 
 
-def shown(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Return a value, in hexadecimal digits if it is a number that JSON cannot write."""
     return hex(value) if type(value) is int and abs(value) > 10**4000 else value
 
@@ -120,7 +129,7 @@ def from_elsewhere(example: Example, rng: random.Random) -> Example:
     """Put a value of the record, or of another certificate, at the place of another one."""
     other = rng.choice((example, small_certificate(rng))).record
     value = at_path(other, rng.choice(list(paths(other))))
-    return put(example, rng, rng.choice(list(paths(example.record))), value)
+    return replaced(example, rng, rng.choice(list(paths(example.record))), value)
 
 
 def other_length(example: Example, rng: random.Random) -> Example:
@@ -141,7 +150,7 @@ def other_length(example: Example, rng: random.Random) -> Example:
         rng.shuffle(members)
     else:
         members = members[::-1]
-    return put(example, rng, path, members)
+    return replaced(example, rng, path, members)
 
 
 def without_key(example: Example, rng: random.Random) -> Example:
@@ -150,7 +159,7 @@ def without_key(example: Example, rng: random.Random) -> Example:
         return example
     fields = dict(at_path(example.record, path))
     del fields[rng.choice(list(fields))]
-    return put(example, rng, path, fields)
+    return replaced(example, rng, path, fields)
 
 
 def further_key(example: Example, rng: random.Random) -> Example:
@@ -158,7 +167,7 @@ def further_key(example: Example, rng: random.Random) -> Example:
     if path is None:
         return example
     fields = dict(at_path(example.record, path))
-    return put(example, rng, path, fields | {rng.choice(KEYS): rng.choice(VALUES)})
+    return replaced(example, rng, path, fields | {rng.choice(KEYS): rng.choice(VALUES)})
 
 
 def other_key(example: Example, rng: random.Random) -> Example:
@@ -168,7 +177,7 @@ def other_key(example: Example, rng: random.Random) -> Example:
     fields = dict(at_path(example.record, path))
     old = rng.choice(list(fields))
     fields[rng.choice((*KEYS, old.upper(), old + " "))] = fields.pop(old)
-    return put(example, rng, path, fields)
+    return replaced(example, rng, path, fields)
 
 
 def claim_of(example: Example, rng: random.Random) -> int | None:
@@ -183,7 +192,7 @@ def other_claim(example: Example, rng: random.Random) -> Example:
     number = claim_of(example, rng)
     if number is None:
         return example
-    return put(example, rng, ("claims", number, "claim"), rng.choice(CLAIMS))
+    return replaced(example, rng, ("claims", number, "claim"), rng.choice(CLAIMS))
 
 
 def other_margin(example: Example, rng: random.Random) -> Example:
@@ -191,7 +200,7 @@ def other_margin(example: Example, rng: random.Random) -> Example:
     if number is None or "margin" not in example.record["claims"][number]:
         return other_claim(example, rng)
     kinds = "unit", "directional", "geometric", None, "None", "", 0
-    return put(example, rng, ("claims", number, "margin"), rng.choice(kinds))
+    return replaced(example, rng, ("claims", number, "margin"), rng.choice(kinds))
 
 
 def other_bound(example: Example, rng: random.Random) -> Example:
@@ -201,7 +210,7 @@ def other_bound(example: Example, rng: random.Random) -> Example:
     pairs = [1, 0], [0, 0], [-1, 0], [1, -1], [5, 1], [10**6, 1], [-1, 1], [-999, 1000], [0, 1]
     large = [10**5000, 1], [1, 10**4200], [2**9000, 1], [0, 2**8193], ["0x1", "0x2"], [2, 0]
     bound = rng.choice((*pairs, *large))
-    return put(example, rng, ("claims", number, "bound"), [shown(one) for one in bound])
+    return replaced(example, rng, ("claims", number, "bound"), [as_json(part) for part in bound])
 
 
 def other_blocks(example: Example, rng: random.Random) -> Example:
@@ -224,7 +233,7 @@ def other_blocks(example: Example, rng: random.Random) -> Example:
             [{str(kind): 1, "0x1": 2} for kind, *_ in [further]],
         )
     )
-    return put(example, rng, ("data", "blocks"), changed)
+    return replaced(example, rng, ("data", "blocks"), changed)
 
 
 def other_form(example: Example, rng: random.Random) -> Example:
@@ -232,7 +241,7 @@ def other_form(example: Example, rng: random.Random) -> Example:
     data = example.record.get("data")
     if not isinstance(data, dict):
         return example
-    said = {name: data[name] for name in ("file", "sha256") if name in data}
+    data_ = {name: data[name] for name in ("file", "sha256") if name in data}
     rows = rng.randrange(1, 6)
     forms: tuple[Record, ...] = (
         {"form": "sdpa", "question": rng.choice(("feasibility", "recession", "closed"))},
@@ -245,7 +254,7 @@ def other_form(example: Example, rng: random.Random) -> Example:
         {"form": "gram"},
         {"form": "squares", "inside": rng.randrange(0, 4)},
     )
-    return put(example, rng, ("data",), said | rng.choice(forms))
+    return replaced(example, rng, ("data",), data_ | rng.choice(forms))
 
 
 def version_one(example: Example, rng: random.Random) -> Example:
@@ -259,7 +268,7 @@ def other_sha256(example: Example, rng: random.Random) -> Example:
         return example
     old = str(example.record["data"].get("sha256"))
     sums = old.upper(), old[:-1], "0" * 64, "", None, old + " ", {"a": 1}
-    return put(example, rng, ("data", "sha256"), rng.choice(sums))
+    return replaced(example, rng, ("data", "sha256"), rng.choice(sums))
 
 
 # Changes of the data, whose sha256 is that of the changed ones
@@ -329,10 +338,10 @@ NUMBERS = (
 
 def other_field(example: Example, rng: random.Random) -> Example:
     """Put another text at the place of a number of a text."""
-    found = list(re.finditer(rb"[-+.0-9eEdD]+", example.content))
-    if not found:
+    numbers = list(re.finditer(rb"[-+.0-9eEdD]+", example.content))
+    if not numbers:
         return other_byte(example, rng)
-    match = rng.choice(found)
+    match = rng.choice(numbers)
     content = (
         example.content[: match.start()] + rng.choice(NUMBERS) + example.content[match.end() :]
     )
@@ -431,10 +440,10 @@ def object_for_list(text: str, rng: random.Random) -> str:
 
 def other_digits(text: str, rng: random.Random) -> str:
     """Write a number in a way that JSON does not know, or as no whole one."""
-    found = list(re.finditer(r"(?<=[\[ ])-?\d+(?=[,\]}])", text))
-    if not found:
+    numbers = list(re.finditer(r"(?<=[\[ ])-?\d+(?=[,\]}])", text))
+    if not numbers:
         return text
-    match = rng.choice(found)
+    match = rng.choice(numbers)
     old = match[0]
     ways: tuple[str, ...] = (
         f"{old}.0",
@@ -480,7 +489,7 @@ def forgery(rng: random.Random) -> tuple[bytes, bytes]:
     return text.encode("utf-8", "surrogatepass"), example.content
 
 
-def one_change(rng: random.Random) -> tuple[bytes, bytes]:
+def single_change(rng: random.Random) -> tuple[bytes, bytes]:
     """Return the bytes of a certificate after one change of its record or data."""
     example = rng.choice(RECORD + DATA)(small_certificate(rng), rng)
     return written(example).encode("utf-8", "surrogatepass"), example.content
@@ -491,32 +500,32 @@ def one_change(rng: random.Random) -> tuple[bytes, bytes]:
 
 def longer(example: Example, rng: random.Random) -> Example:
     """Multiply a point, or weights of rows, by a positive number."""
-    found = deepcopy(example)
-    for claim in found.record["claims"]:
+    copy = deepcopy(example)
+    for claim in copy.record["claims"]:
         factor = rng.choice((1, 2, 3, 10**6, 2**100))
         if "point" in claim and not claim.get("factors") and "factor" not in claim:
-            claim["point"] = [factor * one for one in claim["point"]]
+            claim["point"] = [factor * entry for entry in claim["point"]]
         of_rows = all(len(part) == 2 for part in claim.get("weights", [[]]))
         if of_rows and "factor" not in claim and "unit" not in claim:
             claim["weights"] = [[p, [factor * w for w in v]] for p, v in claim["weights"]]
-    return found
+    return copy
 
 
 def with_zeros(example: Example, rng: random.Random) -> Example:
     """List a row of weight 0, at its place."""
-    found = deepcopy(example)
-    for claim in found.record["claims"]:
+    copy = deepcopy(example)
+    for claim in copy.record["claims"]:
         for part in claim.get("weights", []):
             if len(part) == 2 and part[0] and part[0][0] > 0:
                 part[0].insert(0, 0)
                 part[1].insert(0, 0)
-    return found
+    return copy
 
 
 def in_hexadecimal(example: Example, rng: random.Random) -> Example:
     path = of_kind(example, int, rng)
     assert path is not None
-    return put(example, rng, path, hex(at_path(example.record, path)))
+    return replaced(example, rng, path, hex(at_path(example.record, path)))
 
 
 def other_claims(example: Example, rng: random.Random) -> Example:
@@ -529,21 +538,23 @@ def other_claims(example: Example, rng: random.Random) -> Example:
 
 def other_order(example: Example, rng: random.Random) -> Example:
     """Write keys in another order."""
-    claims = [dict(rng.sample(list(one.items()), len(one))) for one in example.record["claims"]]
+    claims = [
+        dict(rng.sample(list(claim.items()), len(claim))) for claim in example.record["claims"]
+    ]
     record = example.record | {"claims": claims}
     return Example(dict(rng.sample(list(record.items()), len(record))), example.content)
 
 
 def weaker(example: Example, rng: random.Random) -> Example:
     """Claim less: a smaller lower bound, or a larger upper one."""
-    found = deepcopy(example)
-    for claim in found.record["claims"]:
+    copy = deepcopy(example)
+    for claim in copy.record["claims"]:
         p, q = claim.get("bound", (0, 0))
         matrices = claim.get("factors") and "margin" in claim  # their factor is one of the bound
         if q and not matrices:
             step = rng.choice((1, 5, 10**9)) * (1 if "most" in claim["claim"] else -1)
             claim["bound"] = [p + step, q]
-    return found
+    return copy
 
 
 def further_blank(example: Example, rng: random.Random) -> Example:

@@ -35,8 +35,13 @@ class Example:
 
 
 def example(data: Record, content: bytes, claims: Sequence[Record]) -> Example:
-    said = {"file": "data", "sha256": ""} | data
-    record = {"format": "plab-certificate", "version": 2, "data": said, "claims": list(claims)}
+    data_record = {"file": "data", "sha256": ""} | data
+    record = {
+        "format": "plab-certificate",
+        "version": 2,
+        "data": data_record,
+        "claims": list(claims),
+    }
     return Example(record, b"").with_content(content)
 
 
@@ -48,10 +53,10 @@ def combined(rows: Rows, w: Sequence[int]) -> list[int]:
     return [dot(w, column) for column in zip(*rows, strict=True)]
 
 
-def some(rng: random.Random, count: int, most: int = 3) -> list[int]:
+def small_vector(rng: random.Random, count: int, most: int = 3) -> list[int]:
     """Return numbers of which not all are 0."""
-    found = [rng.randint(-most, most) for _ in range(count)]
-    return found if any(found) else some(rng, count, most)
+    vector = [rng.randint(-most, most) for _ in range(count)]
+    return vector if any(vector) else small_vector(rng, count, most)
 
 
 def below(numerator: int, square: int, rng: random.Random) -> list[int]:
@@ -80,7 +85,7 @@ class Solved:
 
 def row(rng: random.Random, width: int, affine: bool) -> list[int]:
     last = [rng.choice((1, -1))] if affine else []
-    return some(rng, width - len(last)) + last
+    return small_vector(rng, width - len(last)) + last
 
 
 def margins_at(rows: Rows, y: list[int], affine: bool, rng: random.Random) -> list[Record]:
@@ -88,26 +93,28 @@ def margins_at(rows: Rows, y: list[int], affine: bool, rng: random.Random) -> li
     for margin in (*MARGINS, *(["geometric"] if affine and any(y[:-1]) else [])):
         square = dot(y, y) - (y[-1] ** 2 if margin == "geometric" else 0)
         units = [dot(a, a) if margin == "unit" else 1 for a in rows]
-        bounds = [below(dot(a, y), square * one, rng) for a, one in zip(rows, units, strict=True)]
+        bounds = [
+            below(dot(a, y), square * length, rng) for a, length in zip(rows, units, strict=True)
+        ]
         p, q = min(bounds, key=lambda pair: pair[0] / pair[1])
         p -= q >> 3  # their denominators differ
         claims.append({"claim": "margin at least", "margin": margin, "bound": [p, q]})
-    return [one | {"point": y, "factors": []} for one in claims]
+    return [claim | {"point": y, "factors": []} for claim in claims]
 
 
 def solvable(rng: random.Random, width: int, affine: bool) -> Solved:
     """Return rows on the positive side of a point y."""
-    y, rows = some(rng, width), []
+    y, rows = small_vector(rng, width), []
     for _ in range(200):
         a = row(rng, width, affine)
         if dot(a, y):
-            rows.append(a if dot(a, y) > 0 else [-one for one in a])
+            rows.append(a if dot(a, y) > 0 else [-entry for entry in a])
     rows = rows[: rng.randint(1, 4)]
     if not rows:
         return solvable(rng, width, affine)
     claims = [{"claim": "feasible", "point": y, "factors": []}]
     claims += margins_at(rows, y, affine, rng)
-    column = next(j for j, one in enumerate(y) if one)
+    column = next(j for j, entry in enumerate(y) if entry)
     sign = 1 if y[column] > 0 else -1
     claims.append({"claim": "sign occurs", "column": column, "sign": sign, "point": y})
     return Solved(rows, claims)
@@ -117,16 +124,16 @@ def unsolvable(rng: random.Random, width: int, affine: bool) -> Solved:
     """Return rows of which two are opposite, so that both are 0 at each y without a negative."""
     y = [0] * width
     pair = row(rng, width, affine)
-    rows, w = [pair, [-one for one in pair]], [1, 1]
+    rows, w = [pair, [-entry for entry in pair]], [1, 1]
     for _ in range(rng.randint(0, 2)):
         rows.append(row(rng, width, affine))
         w.append(0)
     if not affine and rng.random() < 0.5:  # any rows, and what closes their sum
         rows = [row(rng, width, False) for _ in range(rng.randint(1, 3))]
         w = [rng.randint(1, 3) for _ in rows]
-        rows, w = [*rows, [-one for one in combined(rows, w)]], [*w, 1]
+        rows, w = [*rows, [-entry for entry in combined(rows, w)]], [*w, 1]
     claims: list[Record] = [{"claim": "infeasible", "weights": w}]
-    kinds = [one for one in MARGINS if one != "unit" or all(map(any, rows))]
+    kinds = [margin for margin in MARGINS if margin != "unit" or all(map(any, rows))]
     for margin in kinds:
         most = {"claim": "margin at most", "margin": margin, "weights": w}
         claims.append(most | {"bound": rng.choice(([0, 1], [1, 9]))})
@@ -137,19 +144,19 @@ def unsolvable(rng: random.Random, width: int, affine: bool) -> Solved:
 
 def divided(rng: random.Random, width: int, affine: bool) -> Solved:
     """Return rows of which some are 0 at each y without a negative score, the others positive."""
-    y = some(rng, width)
-    found = [row(rng, width, affine) for _ in range(60)]
-    flat = [a for a in found if not dot(a, y)][: rng.randint(1, 2)]
-    steep = [a if dot(a, y) > 0 else [-one for one in a] for a in found if dot(a, y)]
+    y = small_vector(rng, width)
+    drawn = [row(rng, width, affine) for _ in range(60)]
+    flat = [a for a in drawn if not dot(a, y)][: rng.randint(1, 2)]
+    steep = [a if dot(a, y) > 0 else [-entry for entry in a] for a in drawn if dot(a, y)]
     if not flat or not steep:
         return divided(rng, width, affine)
-    opposite = [[-one for one in a] for a in flat]
+    opposite = [[-entry for entry in a] for a in flat]
     rows, w = flat + opposite, [rng.randint(1, 5) for _ in flat] * 2
     steep = steep[: rng.randint(0, 2)]
     rows, w = [*rows, *steep], [*w, *[0] * len(steep)]
     order = rng.sample(range(len(rows)), len(rows))
     rows, w = [rows[k] for k in order], [w[k] for k in order]
-    column = next(j for j, one in enumerate(y) if one)
+    column = next(j for j, entry in enumerate(y) if entry)
     sign = 1 if y[column] > 0 else -1
     occurs = {"claim": "sign occurs", "column": column, "sign": sign, "point": y}
     return Solved(rows, [{"claim": "partition", "point": y, "weights": w}, occurs])
@@ -163,7 +170,7 @@ def excluded(rng: random.Random, width: int, affine: bool) -> Solved:
     rows = [row(rng, width, affine) for _ in range(1 if affine else rng.randint(1, 2))]
     w = [1 if affine else rng.randint(1, 3) for _ in rows]
     total = combined(rows, w)
-    rows.append([entry * (j == column) - one for j, one in enumerate(total)])
+    rows.append([entry * (j == column) - value for j, value in enumerate(total)])
     claim = {"claim": "sign excluded", "column": column, "sign": -1 if entry > 0 else 1}
     return Solved(rows, [claim | {"weights": [*w, 1]}])
 
@@ -189,19 +196,19 @@ ROWS = (solvable, unsolvable, divided, excluded, bounded)
 
 
 def listed(w: Sequence[int]) -> list[list[int]]:
-    places = [k for k, one in enumerate(w) if one]
-    return [places, [w[k] for k in places]]
+    indices = [k for k, weight in enumerate(w) if weight]
+    return [indices, [w[k] for k in indices]]
 
 
 def in_blocks(claims: Sequence[Record], sizes: Sequence[int]) -> list[Record]:
     """Return claims whose weights are lists of places and numbers, block by block."""
     ends = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
-    found = []
+    claims_ = []
     for claim in claims:
         w = claim.get("weights")
         parts = {"weights": [listed(w[a:b]) for a, b in pairwise(ends)]} if w is not None else {}
-        found.append(claim | parts)
-    return found
+        claims_.append(claim | parts)
+    return claims_
 
 
 def split(rng: random.Random, count: int) -> list[int]:
@@ -222,16 +229,16 @@ def printed(value: int, digits: int, rng: random.Random) -> str:
     at = len(text) - digits
     plain = text[:at] + ("." + text[at:] if digits else rng.choice(("", "", ".", ".0")))
     power = digits + rng.randint(-2, 2)
-    moved = f"{abs(value)}{rng.choice('eEdD')}{'-' if power > 0 else ''}{abs(power)}"
+    shifted = f"{abs(value)}{rng.choice('eEdD')}{'-' if power > 0 else ''}{abs(power)}"
     if power == digits and rng.random() < 0.5:
-        return sign + moved
+        return sign + shifted
     return sign + plain
 
 
 def text_of(lines: Sequence[Sequence[str]], separator: str, rng: random.Random) -> bytes:
     blank = rng.choice(("", "", " ")) if separator in ",;" else ""
     end = rng.choice(("\n", "\n", "\r\n"))
-    text = end.join(separator.join(blank + one for one in line) for line in lines)
+    text = end.join(separator.join(blank + field for field in line) for line in lines)
     return (text + rng.choice(("", end, end + end))).encode()
 
 
@@ -243,12 +250,12 @@ def names(rng: random.Random, count: int) -> list[list[str]]:
 
 def as_table(solved: Solved, rng: random.Random) -> Example:
     separator, digits = rng.choice(SEPARATORS), rng.choice((0, 0, 1, 3))
-    lines = [[printed(one, digits, rng) for one in a] for a in solved.rows]
+    lines = [[printed(entry, digits, rng) for entry in a] for a in solved.rows]
     content = text_of([*names(rng, len(lines[0])), *lines], separator, rng)
     claims = in_blocks(solved.claims, [len(lines)])
     # rows times 10^-digits have the same unit margins; others are those of whole numbers
-    kept = [one for one in claims if not digits or one.get("margin", "unit") == "unit"]
-    return example({"form": "table", "separator": separator}, content, kept or claims[:1])
+    allowed = [claim for claim in claims if not digits or claim.get("margin", "unit") == "unit"]
+    return example({"form": "table", "separator": separator}, content, allowed or claims[:1])
 
 
 def as_labelled(solved: Solved, rng: random.Random) -> Example | None:
@@ -259,7 +266,7 @@ def as_labelled(solved: Solved, rng: random.Random) -> Example | None:
     width, column = len(solved.rows[0]), rng.randrange(len(solved.rows[0]))
     lines = []
     for *x, sign in solved.rows:
-        fields = [printed(sign * one, 0, rng) for one in x]
+        fields = [printed(sign * entry, 0, rng) for entry in x]
         fields.insert(column, classes[sign > 0])
         lines.append(fields)
     content = text_of([*names(rng, width), *lines], separator, rng)
@@ -282,18 +289,18 @@ def as_matrix(solved: Solved, rng: random.Random) -> Example:
     sizes = split(rng, len(solved.rows))
     content = saved(np.array(solved.rows, dtype=float) / 2.0**power)
     claims = in_blocks(solved.claims, sizes)
-    kept = [one for one in claims if not power or one.get("margin", "unit") == "unit"]
+    allowed = [claim for claim in claims if not power or claim.get("margin", "unit") == "unit"]
     data = {"form": "cone", "blocks": [["rows", size] for size in sizes]}
-    return example(data, content, kept or claims[:1])
+    return example(data, content, allowed or claims[:1])
 
 
 def as_gram(solved: Solved, rng: random.Random) -> Example | None:
     """Return the products of rows: weights prove the same, points have their coefficients."""
     products = [[dot(a, b) for b in solved.rows] for a in solved.rows]
     claims = [
-        one
-        for one in solved.claims
-        if one["claim"] in ("infeasible", "margin at most") and one.get("margin") != "geometric"
+        claim
+        for claim in solved.claims
+        if claim["claim"] in ("infeasible", "margin at most") and claim.get("margin") != "geometric"
     ]
     y = [rng.randint(0, 2) for _ in products]
     scores = combined(products, y)
@@ -334,14 +341,14 @@ def sdpa_text(
 
 def diagonal_entries(rows: Rows, sizes: Sequence[int], first: int) -> list[tuple[int, ...]]:
     """Return the entries of diagonal blocks; column k of the rows is matrix k + first."""
-    found, at = [], 0
+    entries_, at = [], 0
     for b, size in enumerate(sizes, 1):
         for i in range(1, size + 1):
-            for k, one in enumerate(rows[at], first):
-                value = one if k else -one
-                found += [(k, b, i, i, value)] if value else []
+            for k, entry in enumerate(rows[at], first):
+                value = entry if k else -entry
+                entries_ += [(k, b, i, i, value)] if value else []
             at += 1
-    return found
+    return entries_
 
 
 def as_recession(solved: Solved, rng: random.Random) -> Example | None:
@@ -350,9 +357,9 @@ def as_recession(solved: Solved, rng: random.Random) -> Example | None:
         return None
     sizes = split(rng, len(rows))
     orders = [rng.choice((-size, size if size == 1 else -size)) for size in sizes]
-    content = sdpa_text([-one for one in first], orders, diagonal_entries(rows, sizes, 1), rng)
-    of_tables = [one for one in solved.claims if one.get("margin") != "geometric"]
-    of_tables = [one for one in of_tables if "sign" not in one["claim"]]
+    content = sdpa_text([-entry for entry in first], orders, diagonal_entries(rows, sizes, 1), rng)
+    of_tables = [claim for claim in solved.claims if claim.get("margin") != "geometric"]
+    of_tables = [claim for claim in of_tables if "sign" not in claim["claim"]]
     if not of_tables:
         return None
     claims = in_blocks(of_tables, [1, *sizes])
@@ -362,19 +369,23 @@ def as_recession(solved: Solved, rng: random.Random) -> Example | None:
 def program_of_rows(rng: random.Random) -> Example:
     """Return conditions F(x) on rows: points, contradictions and bounds of an objective."""
     width = rng.randint(1, 3)
-    costs = some(rng, width)
+    costs = small_vector(rng, width)
     solvable_one = rng.random() < 0.5
-    rows = [some(rng, width + 1) for _ in range(rng.randint(1, 3))]
+    rows = [small_vector(rng, width + 1) for _ in range(rng.randint(1, 3))]
     claims: list[Record] = []
     if solvable_one:
-        x0, x = rng.randint(1, 2), some(rng, width)
+        x0, x = rng.randint(1, 2), small_vector(rng, width)
         y = [x0, *x]
-        rows = [a if dot(a, y) > 0 else [-one for one in a] for a in rows]
+        rows = [a if dot(a, y) > 0 else [-entry for entry in a] for a in rows]
         rows = [a for a in rows if dot(a, y)] or [[1, *[0] * width]]
         claims = [{"claim": "feasible", "point": y, "factors": []}]
         claims.append({"claim": "objective at most", "point": y, "factors": []})
         claims[-1]["bound"] = [dot(costs, x) + rng.choice((0, 0, 1)), x0]
-        flat = [one for one in (some(rng, width + 1) for _ in range(9)) if dot(one, y) >= 0]
+        flat = [
+            vector
+            for vector in (small_vector(rng, width + 1) for _ in range(9))
+            if dot(vector, y) >= 0
+        ]
         if rng.random() < 0.5:
             claims, rows = [], [*rows, *flat[:1]]
         claims.append({"claim": "closed feasible", "point": y, "factors": []})
@@ -383,13 +394,13 @@ def program_of_rows(rng: random.Random) -> Example:
         if rng.random() < 0.5:
             first = rng.randint(1, 2)
             total = combined([[first, *[0] * width], *rows], [1, *w])
-            rows, weights = [*rows, [-one for one in total]], [first, *w, 1]
+            rows, weights = [*rows, [-entry for entry in total]], [first, *w, 1]
             claims.append({"claim": "closed infeasible", "weights": weights})
             claims.append({"claim": "infeasible", "weights": weights})
         else:
             total, unit = combined(rows, w), rng.randint(1, 3)
             costs = total[1:]
-            weights = [0, *(unit * one for one in w)]
+            weights = [0, *(unit * weight for weight in w)]
             least = {"claim": "objective at least", "bound": [-total[0], 1], "unit": unit}
             claims.append(least | {"weights": weights})
     sizes = split(rng, len(rows))
@@ -402,11 +413,11 @@ def program_of_rows(rng: random.Random) -> Example:
 
 
 def symmetric(rng: random.Random, order: int) -> Rows:
-    found = [[0] * order for _ in range(order)]
+    matrix = [[0] * order for _ in range(order)]
     for i in range(order):
         for j in range(i, order):
-            found[i][j] = found[j][i] = rng.randint(-2, 2)
-    return found
+            matrix[i][j] = matrix[j][i] = rng.randint(-2, 2)
+    return matrix
 
 
 def definite(rng: random.Random, order: int) -> tuple[Rows, list[Any]]:
@@ -417,9 +428,9 @@ def definite(rng: random.Random, order: int) -> tuple[Rows, list[Any]]:
     rest = symmetric(rng, order)
     for i in range(order):
         rest[i][i] = sum(abs(rest[i][j]) for j in range(order) if j != i) + rng.randint(1, 2)
-    found = [[dot(lower[i], lower[j]) + rest[i][j] for j in range(order)] for i in range(order)]
+    matrix = [[dot(lower[i], lower[j]) + rest[i][j] for j in range(order)] for i in range(order)]
     columns = [listed(column) for column in zip(*lower, strict=True)]
-    return found, [0, *(column for column in columns if column[0])]
+    return matrix, [0, *(column for column in columns if column[0])]
 
 
 def upper(matrix: Rows) -> list[int]:
@@ -456,7 +467,7 @@ def cone(rng: random.Random) -> Example:
 
 
 def _cone_with_point(rng: random.Random, width: int, blocks: list[Any]) -> Example:
-    y, rows, factors = [*some(rng, width), 1], [], []
+    y, rows, factors = [*small_vector(rng, width), 1], [], []
     for kind, order in blocks:
         if kind == "matrix":
             matrix, factor = definite(rng, order)
@@ -483,23 +494,23 @@ def _cone_with_weights(rng: random.Random, width: int, blocks: list[Any]) -> Exa
     rows, w, weights, mass = [], [], [], 1
     for kind, order in blocks:
         if kind == "matrix":
-            given, matrix = matrix_weights(rng, order)
+            entries_of_block, matrix = matrix_weights(rng, order)
             part = doubled(matrix)
             mass += sum(matrix[i][i] for i in range(order))
         else:
             u = [rng.randint(-2, 2) for _ in range(order - 1)]
             part = [*u, isqrt(dot(u, u) - 1) + 1 if any(u) else rng.randint(0, 1)]
-            given, mass = listed(part), mass + part[-1]
+            entries_of_block, mass = listed(part), mass + part[-1]
         rows += [[rng.randint(-2, 2) for _ in range(width)] for _ in part]
         w += part
-        weights.append(given)
+        weights.append(entries_of_block)
     weights.append([[0], [1]])
     total = combined(rows, w)
     data = {"form": "cone", "blocks": [*blocks, ["rows", 1]]}
     if rng.random() < 0.5:
-        last = [-one for one in total]
+        last = [-entry for entry in total]
         return example(data, saved([*rows, last]), [{"claim": "infeasible", "weights": weights}])
-    last = some(rng, width)
+    last = small_vector(rng, width)
     total = [a + b for a, b in zip(total, last, strict=True)]
     most = {"claim": "margin at most", "margin": "directional", "weights": weights}
     most["bound"] = above(dot(total, total), mass, rng)
@@ -511,10 +522,10 @@ def program(rng: random.Random) -> Example:
     count, order = rng.randint(1, 2), rng.randint(2, 3)
     matrices = [symmetric(rng, order) for _ in range(count + 1)]
     row_entries = [rng.randint(-2, 2) for _ in range(count + 1)]
-    costs = some(rng, count)
+    costs = small_vector(rng, count)
     data = {"form": "sdpa", "question": "feasibility"}
     if rng.random() < 0.5:
-        x, (inside, factor) = some(rng, count), definite(rng, order)
+        x, (inside, factor) = small_vector(rng, count), definite(rng, order)
         for i in range(order):
             for j in range(order):
                 total = sum(v * m[i][j] for v, m in zip(x, matrices[1:], strict=True))
@@ -527,21 +538,21 @@ def program(rng: random.Random) -> Example:
             {"claim": "objective at most", "bound": [dot(costs, x), 1]} | point,
         ]
     else:
-        given, w = matrix_weights(rng, order)
+        matrix, w = matrix_weights(rng, order)
         products = [
             sum(w[i][j] * m[i][j] for i in range(order) for j in range(order)) for m in matrices
         ]
         if rng.random() < 0.5:
             first = rng.randint(0, 2)
-            row_entries = [first - products[0], *(-one for one in products[1:])]
-            weights = [listed([first]), given, [[0], [1]]]
+            row_entries = [first - products[0], *(-product for product in products[1:])]
+            weights = [listed([first]), matrix, [[0], [1]]]
             claims = [{"claim": "infeasible", "weights": weights}]
             claims += [{"claim": "closed infeasible", "weights": weights}] if first else []
         else:
             sums = [a + b for a, b in zip(products, row_entries, strict=True)]
             costs = sums[1:]
             least = {"claim": "objective at least", "bound": [sums[0], 1], "unit": 1}
-            claims = [least | {"weights": [[[], []], given, [[0], [1]]]}]
+            claims = [least | {"weights": [[[], []], matrix, [[0], [1]]]}]
     entries = [
         (k, 1, i + 1, j + 1, matrices[k][i][j])
         for k in range(count + 1)
@@ -549,7 +560,7 @@ def program(rng: random.Random) -> Example:
         for j in range(i, order)
         if matrices[k][i][j]
     ]
-    entries += [(k, 2, 1, 1, one) for k, one in enumerate(row_entries) if one]
+    entries += [(k, 2, 1, 1, entry) for k, entry in enumerate(row_entries) if entry]
     # a factor is one of D times the matrix: digits behind the point would make D larger
     content = sdpa_text(costs, [order, rng.choice((1, -1))], entries, rng, ("", ".", "e0"))
     return example(data, content, claims)
@@ -567,8 +578,8 @@ def sdpa_file(costs: Sequence[float], orders: Sequence[int], *entries: str) -> b
 def squares(rng: random.Random) -> Example:
     """Return vectors inside and outside of an ellipsoid, with E or with weights."""
     width = rng.randint(1, 3)
-    inside = [some(rng, width, 2) for _ in range(rng.randint(1, 3))]
-    outside = [some(rng, width, 5) for _ in range(rng.randint(1, 3))]
+    inside = [small_vector(rng, width, 2) for _ in range(rng.randint(1, 3))]
+    outside = [small_vector(rng, width, 5) for _ in range(rng.randint(1, 3))]
     if rng.random() < 0.5:
         matrix, factor = definite(rng, width)
         form = [matrix[i][j] * (1 + (i != j)) for i in range(width) for j in range(i, width)]
@@ -612,5 +623,5 @@ def small_certificate(rng: random.Random) -> Example:
         return rng.choice(ALONE)(rng)
     way = rng.choice(list(WAYS))
     affine = way == "labelled" or rng.random() < 0.3
-    found = WAYS[way](rng.choice(ROWS)(rng, rng.randint(2, 3), affine), rng)
-    return found or small_certificate(rng)
+    certificate = WAYS[way](rng.choice(ROWS)(rng, rng.randint(2, 3), affine), rng)
+    return certificate or small_certificate(rng)

@@ -23,9 +23,9 @@ LONGEST, LONGEST_SHORT = 2 ** (2**20), 2 ** (2**13)
 TINY = 2.0**-1022  # the least double that is not subnormal
 
 
-def blocks(*given: Any) -> Record:
-    pairs = zip(given[::2], given[1::2], strict=True)
-    return {"form": "cone", "blocks": [list(one) for one in pairs]}
+def blocks(*arguments: Any) -> Record:
+    pairs = zip(arguments[::2], arguments[1::2], strict=True)
+    return {"form": "cone", "blocks": [list(pair) for pair in pairs]}
 
 
 def rows(count: int) -> Record:
@@ -188,7 +188,7 @@ def of_texts() -> Iterator[Meant]:
 
 def of_definite_matrices() -> Iterator[Meant]:
     """Factors and what they prove."""
-    one = blocks("matrix", 2)
+    system = blocks("matrix", 2)
     for name, entries, factor in (
         ("PROVED by L", [2, 3, 10], [0, [[0, 1], [1, 3]]]),
         ("singular rest", [2, 3, 9], [0, [[0, 1], [1, 3]]]),
@@ -210,9 +210,9 @@ def of_definite_matrices() -> Iterator[Meant]:
         ("no columns", [2, 0, 2], {}),
         ("empty factor", [2, 0, 2], []),
     ):
-        yield name, one, saved([[x] for x in entries]), feasible(1, factors=(factor,))
-    yield "too many factors", one, saved([[2], [0], [2]]), feasible(1, factors=([0], [0]))
-    yield "no factor", one, saved([[2], [0], [2]]), feasible(1)
+        yield name, system, saved([[x] for x in entries]), feasible(1, factors=(factor,))
+    yield "too many factors", system, saved([[2], [0], [2]]), feasible(1, factors=([0], [0]))
+    yield "no factor", system, saved([[2], [0], [2]]), feasible(1)
     diagonal = sdpa_file([0], [2], "1 1 1 1 1", "1 1 2 2 1")
     yield (
         "LL' beside the pattern",
@@ -475,25 +475,30 @@ def of_kernels() -> Iterator[Meant]:
 
 def of_programs() -> Iterator[Meant]:
     """SDPA files, closed claims and objectives."""
-    one = "1 1 1 1 1"
+    ones = "1 1 1 1 1"
     point = feasible(1, 2, factors=([0],))
     lower = "1 1 2 1 1"
     yield (
         "PROVED lower triangle",
         FEASIBILITY,
-        sdpa_file([0], [2], one, lower, "1 1 2 2 2", "0 1 1 1 -1"),
+        sdpa_file([0], [2], ones, lower, "1 1 2 2 2", "0 1 1 1 -1"),
         point,
     )
-    diagonal = sdpa_file([0], [-2], one, "1 1 2 2 1", "1 1 1 2 1")
+    diagonal = sdpa_file([0], [-2], ones, "1 1 2 2 1", "1 1 1 2 1")
     yield "entry beside a diagonal", FEASIBILITY, diagonal, feasible(1, 2)
-    nothing = sdpa_file([0], [-2], one, "1 1 2 2 1", "1 1 1 2 0", "7 7 7 7 0")
+    nothing = sdpa_file([0], [-2], ones, "1 1 2 2 1", "1 1 1 2 0", "7 7 7 7 0")
     yield "PROVED zero in no place", FEASIBILITY, nothing, feasible(1, 2)
     for entry in ("2 1 1 1 1", "1 2 1 1 1", "1 0 1 1 1", "1 1 0 1 1", "1 1 1 3 1", "-1 1 1 1 1"):
-        yield f"no place {entry}", FEASIBILITY, sdpa_file([0], [2], one, "1 1 2 2 1", entry), point
-    yield "two values", FEASIBILITY, sdpa_file([0], [-1], one, "1 1 1 1 2"), feasible(1, 2)
-    yield "value and zero", FEASIBILITY, sdpa_file([0], [-1], one, "1 1 1 1 0"), feasible(1, 2)
-    yield "PROVED same value", FEASIBILITY, sdpa_file([0], [-1], one, "1 1 1 1 1.0"), feasible(1, 2)
-    yield "entry too short", FEASIBILITY, sdpa_file([0], [-1], one, "1 1 1"), feasible(1, 2)
+        yield f"no place {entry}", FEASIBILITY, sdpa_file([0], [2], ones, "1 1 2 2 1", entry), point
+    yield "two values", FEASIBILITY, sdpa_file([0], [-1], ones, "1 1 1 1 2"), feasible(1, 2)
+    yield "value and zero", FEASIBILITY, sdpa_file([0], [-1], ones, "1 1 1 1 0"), feasible(1, 2)
+    yield (
+        "PROVED same value",
+        FEASIBILITY,
+        sdpa_file([0], [-1], ones, "1 1 1 1 1.0"),
+        feasible(1, 2),
+    )
+    yield "entry too short", FEASIBILITY, sdpa_file([0], [-1], ones, "1 1 1"), feasible(1, 2)
     yield "no unknown", FEASIBILITY, b"0\n1\n-1\n0 1 1 1 -1\n", feasible(1)
     yield "no block", FEASIBILITY, b"1\n0\n1\n", feasible(1, 0)
     yield "no block, closed", FEASIBILITY, b"1\n0\n1\n", closed(feasible(1, 0))
@@ -508,7 +513,7 @@ def of_programs() -> Iterator[Meant]:
         b"2\n2\n-1\n-1 note\n1\n2 note\n1 1\n1 1 1\n1 2 1 1 1",
         feasible(1, 1, 0),
     )
-    yield "PROVED order 1", FEASIBILITY, sdpa_file([0], [1, -1], one, "1 2 1 1 1"), feasible(1, 1)
+    yield "PROVED order 1", FEASIBILITY, sdpa_file([0], [1, -1], ones, "1 2 1 1 1"), feasible(1, 1)
     yield (
         "PROVED fractions",
         FEASIBILITY,
@@ -521,16 +526,16 @@ def of_programs() -> Iterator[Meant]:
         sdpa_file([0.5], [-1], "1 1 1 1 0.25"),
         objective_most([10**9 - 1, 2 * 10**9], 1, 1),
     )
-    yield "objective outside", FEASIBILITY, sdpa_file([1], [-1], one), objective_most([0, 1], 1, 0)
+    yield "objective outside", FEASIBILITY, sdpa_file([1], [-1], ones), objective_most([0, 1], 1, 0)
     yield (
         "objective of a recession",
         RECESSION,
-        sdpa_file([-1], [-1], one),
+        sdpa_file([-1], [-1], ones),
         objective_most([0, 1], 1),
     )
-    yield "closed recession", RECESSION, sdpa_file([-1], [-1], one), closed(feasible(1))
-    yield "PROVED recession", RECESSION, sdpa_file([-1], [-1], one, "0 1 1 1 5"), feasible(1)
-    yield "recession", RECESSION, sdpa_file([1], [-1], one), feasible(1)
+    yield "closed recession", RECESSION, sdpa_file([-1], [-1], ones), closed(feasible(1))
+    yield "PROVED recession", RECESSION, sdpa_file([-1], [-1], ones, "0 1 1 1 5"), feasible(1)
+    yield "recession", RECESSION, sdpa_file([1], [-1], ones), feasible(1)
     bounded = sdpa_file([0.5], [-1], "1 1 1 1 0.25", "0 1 1 1 0.5")  # x >= 2: c'x >= 1
     yield "PROVED lower bound", FEASIBILITY, bounded, objective_least([1, 1], 1, NONE, [[0], [2]])
     yield (
@@ -542,18 +547,18 @@ def of_programs() -> Iterator[Meant]:
     yield "PROVED less", FEASIBILITY, bounded, objective_least([99, 100], 1, NONE, [[0], [2]])
     yield "PROVED unit", FEASIBILITY, bounded, objective_least([1, 1], 3, NONE, [[0], [6]])
     yield "other unit", FEASIBILITY, bounded, objective_least([1, 1], 2, NONE, [[0], [6]])
-    zero = sdpa_file([1], [-1], one)
+    zero = sdpa_file([1], [-1], ones)
     yield "unit 0", FEASIBILITY, zero, objective_least([9, 1], 0, NONE, NONE)
     yield (
         "unit -1",
         FEASIBILITY,
-        sdpa_file([-1], [-1], one),
+        sdpa_file([-1], [-1], ones),
         objective_least([9, 1], -1, NONE, [[0], [1]]),
     )
-    empty = sdpa_file([0], [-2], "0 1 1 1 1", one, "0 1 2 2 0", "1 1 2 2 -1")  # x >= 1, -x >= 0
+    empty = sdpa_file([0], [-2], "0 1 1 1 1", ones, "0 1 2 2 0", "1 1 2 2 -1")  # x >= 1, -x >= 0
     contradiction = closed(infeasible([[0], [1]], BOTH))
     yield "PROVED contradiction", FEASIBILITY, empty, contradiction
-    flat = sdpa_file([0], [-2], one, "1 1 2 2 -1")
+    flat = sdpa_file([0], [-2], ones, "1 1 2 2 -1")
     yield "no weight of x_0", FEASIBILITY, flat, closed(infeasible(NONE, BOTH))
     yield "PROVED open contradiction", FEASIBILITY, flat, infeasible(NONE, BOTH)
     yield "closed table", COMMAS, b"1\n-1\n", closed(infeasible(BOTH))
@@ -562,27 +567,27 @@ def of_programs() -> Iterator[Meant]:
 
 def of_ratios() -> Iterator[Meant]:
     """Both sides of separation ratios."""
-    data, said = saved([[1], [2]]), squares(1)
-    yield "PROVED ratio", said, data, above([3, 1], [1])
-    yield "ratio", said, data, above([3 * 10**9 + 1, 10**9], [1])
+    data, claim = saved([[1], [2]]), squares(1)
+    yield "PROVED ratio", claim, data, above([3, 1], [1])
+    yield "ratio", claim, data, above([3 * 10**9 + 1, 10**9], [1])
     inner, outer = saved([[1], [2], [3]]), saved([[1], [2], [5]])
     yield "largest inside", squares(2), inner, above([8, 1], [1])
     yield "PROVED largest inside", squares(2), inner, above([5, 4], [1])
     yield "least outside", squares(1), outer, above([24, 1], [1])
     yield "PROVED least outside", squares(1), outer, above([3, 1], [1])
-    yield "PROVED upper ratio", said, data, under([3, 1], [[0], [4]], ONE)
-    yield "upper ratio", said, data, under([3 * 10**9 - 1, 10**9], [[0], [4]], ONE)
-    yield "indefinite moment", said, data, under([2, 1], [[0], [3]], ONE)
+    yield "PROVED upper ratio", claim, data, under([3, 1], [[0], [4]], ONE)
+    yield "upper ratio", claim, data, under([3 * 10**9 - 1, 10**9], [[0], [4]], ONE)
+    yield "indefinite moment", claim, data, under([2, 1], [[0], [3]], ONE)
     yield "PROVED singular moment", squares(1), saved([[1], [1]]), under([0, 1], ONE, ONE)
-    yield "no weight outside", said, data, under([0, 1], NONE, NONE)
-    yield "no weight outside, bounded", said, data, under([0, 1], ONE, NONE)
+    yield "no weight outside", claim, data, under([0, 1], NONE, NONE)
+    yield "no weight outside, bounded", claim, data, under([0, 1], ONE, NONE)
     yield "form 0", squares(1), saved([[0], [0]]), above([9, 1], [0])
-    yield "form 0 everywhere", said, data, above([9, 1], [0])
+    yield "form 0 everywhere", claim, data, above([9, 1], [0])
     yield "indefinite form", squares(1), saved([[1, 0], [0, 1]]), above([9, 1], [-1, 0, 1])
     yield "PROVED unbounded", squares(1), saved([[0, 1], [1, 0]]), above([1, 0], [1, 0, 0])
     yield "unbounded", squares(1), saved([[1, 1], [2, 0]]), above([1, 0], [1, 0, 0])
     yield "unbounded, twice", squares(1), saved([[0, 1], [1, 0]]), above([2, 0], [1, 0, 0])
-    yield "upper unbounded", said, data, under([1, 0], [[0], [4]], ONE)
+    yield "upper unbounded", claim, data, under([1, 0], [[0], [4]], ONE)
     yield (
         "PROVED beside the diagonal",
         squares(1),
@@ -591,7 +596,7 @@ def of_ratios() -> Iterator[Meant]:
     )
     for inside in (0, 2, 3, -1):
         yield f"{inside} inside", squares(inside), data, under([3, 1], [[0], [4]], ONE)
-    yield "third block", said, data, under([-999, 1000], NONE, NONE, ONE)
+    yield "third block", claim, data, under([-999, 1000], NONE, NONE, ONE)
     point = feasible(1, 0, -1)
     yield "point of squares", squares(1), saved([[1, 0], [0, 1]]), point
     yield "ratio of rows", blocks("rows", 1, "rows", 1), saved([[1], [-5]]), above([4, 1], [1])

@@ -29,8 +29,8 @@ def rows_near_the_boundary(rng: np.random.Generator) -> tuple[ConicSystem, Float
         rows[~rows.any(axis=1), 0] = 1.0
         return ConicSystem.from_rows(rows), rng.integers(-3, 4, dimension).astype(float)
     rows, point = rng.standard_normal((count, dimension)), rng.standard_normal(dimension)
-    wanted = 10.0 ** rng.uniform(-18, 0, count)  # of scores
-    rows += np.outer(wanted - rows @ point, point) / (point @ point)
+    expected = 10.0 ** rng.uniform(-18, 0, count)  # of scores
+    rows += np.outer(expected - rows @ point, point) / (point @ point)
     margin = ("unit", "directional")[int(rng.integers(2))]
     return ConicSystem.from_rows(rows, margin=margin), point
 
@@ -43,8 +43,8 @@ def blocks_near_the_boundary(rng: np.random.Generator) -> tuple[ConicSystem, Flo
         data, point = np.array([[3.0, 0], [4.0, 0], [5.0, 0], [1.0, 0]]), np.array([2.0, 0.0])
         return ConicSystem.second_order(data, [3, 1]), point
     length = float(np.linalg.norm(data[:2] @ point))
-    wanted = length * (1.0 + rng.choice((-1, 1)) * 10.0 ** rng.uniform(-18, 0))
-    data[2] += (wanted - data[2] @ point) * point / (point @ point)
+    expected = length * (1.0 + rng.choice((-1, 1)) * 10.0 ** rng.uniform(-18, 0))
+    data[2] += (expected - data[2] @ point) * point / (point @ point)
     return ConicSystem.second_order(data, [3, 1]), point
 
 
@@ -54,8 +54,8 @@ def test_points_are_feasible_for_both_or_for_neither(seeds: range) -> None:
     accepted, on_the_boundary = 0, 0
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        made = blocks_near_the_boundary if seed % 4 == 3 else rows_near_the_boundary
-        system, point = made(rng)
+        make_system = blocks_near_the_boundary if seed % 4 == 3 else rows_near_the_boundary
+        system, point = make_system(rng)
         original = system.origin or system
         if not point.any():
             continue
@@ -95,7 +95,7 @@ def test_bounds_by_weights_are_bounds_for_the_checker(seeds: range) -> None:
 
 
 @pytest.mark.parametrize("seeds", parts(1000, kept=15))
-def test_what_is_proved_of_matrices_has_an_exact_proof(seeds: range) -> None:
+def test_certified_matrix_claims_have_exact_proofs(seeds: range) -> None:
     proved = 0
     for seed in seeds:
         rng = np.random.default_rng(seed)
@@ -103,9 +103,9 @@ def test_what_is_proved_of_matrices_has_an_exact_proof(seeds: range) -> None:
         cone = Semidefinite(order, *np.triu_indices(order))
         entries = rng.standard_normal((cone.size, unknowns))
         point = rng.standard_normal(unknowns)
-        wanted = 10.0 ** rng.uniform(-14, 0)
+        expected = 10.0 ** rng.uniform(-14, 0)
         lowest = cone.lowest(entries @ point)
-        entries += np.outer((wanted - lowest) * cone.identity, point) / (point @ point)
+        entries += np.outer((expected - lowest) * cone.identity, point) / (point @ point)
         system = ConicSystem(Matrix(entries), cone)
         proof = system.prove_point(point)
         if not proof.feasible:
@@ -154,7 +154,7 @@ def test_points_of_kernels_are_feasible_for_both_or_for_neither(seeds: range) ->
 
 
 @pytest.mark.parametrize("seeds", parts(400, kept=15))
-def test_what_is_proved_of_a_separation_ratio_has_an_exact_proof(seeds: range) -> None:
+def test_certified_separation_ratios_have_exact_proofs(seeds: range) -> None:
     # the exact bound is the one proved in doubles, or at most a part of 1e-9 of 1 + t weaker
     sides = [0, 0, 0]
     for seed in seeds:
@@ -166,31 +166,31 @@ def test_what_is_proved_of_a_separation_ratio_has_an_exact_proof(seeds: range) -
         outer *= (1.0 + 10.0 ** rng.uniform(-8, 0)) / np.linalg.norm(outer, axis=1, keepdims=True)
         if seed % 3 == 0:  # a negative in the middle: t = 0
             outer[0] = inner.mean(axis=0)
-        found = maximal_separation(inner, outer)
+        separation = maximal_separation(inner, outer)
         reading = of_squares(inner, outer)
         data = reading.system()
         bits = data.scale.bit_length() - 1
         inside, outside = ([[*exactly(x, bits), 2**bits] for x in part] for part in (inner, outer))
-        weights = found.positive_weights, found.negative_weights
-        if found.status is Status.INFEASIBLE:
+        weights = separation.positive_weights, separation.negative_weights
+        if separation.status is Status.INFEASIBLE:
             zero = ratio_zero(inside, outside, weights, (inner, outer))
             assert not refused(data, zero or {}), seed
             sides[0] += 1
             continue
-        if found.ratio_lower > 0.0:
-            assert found.ellipsoid is not None
-            lower = ratio_at_least(inside, outside, found.ellipsoid, found.ratio_lower)
+        if separation.ratio_lower > 0.0:
+            assert separation.ellipsoid is not None
+            lower = ratio_at_least(inside, outside, separation.ellipsoid, separation.ratio_lower)
             assert lower is not None
             assert not refused(data, lower), seed
-            assert found.residual_ellipsoid or Fraction(*lower["bound"]) == Fraction(
-                found.ratio_lower
+            assert separation.residual_ellipsoid or Fraction(*lower["bound"]) == Fraction(
+                separation.ratio_lower
             ), seed
             sides[1] += 1
-        if np.isfinite(found.ratio_upper):
-            upper = next(ratios_at_most(inside, outside, weights, found.ratio_upper), None)
+        if np.isfinite(separation.ratio_upper):
+            upper = next(ratios_at_most(inside, outside, weights, separation.ratio_upper), None)
             assert not refused(data, upper or {}), seed
             assert upper is not None
-            excess = float(Fraction(*upper["bound"]) - Fraction(found.ratio_upper))
-            assert excess <= 1e-9 * (1.0 + found.ratio_upper), seed
+            excess = float(Fraction(*upper["bound"]) - Fraction(separation.ratio_upper))
+            assert excess <= 1e-9 * (1.0 + separation.ratio_upper), seed
             sides[2] += 1
     assert all(sides)

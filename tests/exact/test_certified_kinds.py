@@ -38,12 +38,12 @@ def certified_cell(path: Path) -> tuple[CertifiedCell, list[dict[str, Any]]]:
     assert cell.path is not None
     assert checker().main([cell.path]) == 0
     claims: list[dict[str, Any]] = json.loads(Path(cell.path).read_bytes())["claims"]
-    assert [one["claim"] for one in claims] == list(cell.claims)
+    assert [claim["claim"] for claim in claims] == list(cell.claims)
     return cell, claims
 
 
 def bounds_of(claims: list[dict[str, Any]]) -> list[Fraction]:
-    return [Fraction(*map(as_number, one["bound"])) for one in claims if "bound" in one]
+    return [Fraction(*map(as_number, claim["bound"])) for claim in claims if "bound" in claim]
 
 
 @pytest.mark.parametrize("name", ["kernel", "kernel in coordinates"])
@@ -63,14 +63,14 @@ def test_the_margin_of_a_stored_kernel_matrix_is_bracketed(name: str, tmp_path: 
 def test_examples_of_both_classes_make_a_kernel_infeasible() -> None:
     examples, labels = [[0.5], [1.5], [0.5], [3.0]], [-1, 1, 1, -1]
     system = ConicSystem.from_kernel(Rbf(gamma=0.5), examples, labels)
-    found = solve(system, "minimum-norm-point")
-    assert found.status is Status.INFEASIBLE
+    result = solve(system, "minimum-norm-point")
+    assert result.status is Status.INFEASIBLE
     reading = of_system(system)
-    answer = CertifiedAnswer(system, reading, reading.system(), found.point, found.weights)
+    answer = CertifiedAnswer(system, reading, reading.system(), result.point, result.weights)
     exact = exact_claims(Claims(Status.INFEASIBLE, True), answer)
     assert not exact.missing
-    ((places, weights),) = exact.claims[0]["weights"]
-    assert sorted(places) == [0, 2]
+    ((indices, weights),) = exact.claims[0]["weights"]
+    assert sorted(indices) == [0, 2]
     assert weights[0] == weights[1] > 0
 
 
@@ -85,7 +85,7 @@ def test_examples_of_both_classes_make_a_kernel_infeasible() -> None:
 )
 def test_linear_conditions_are_certified(kind: str, claims: list[str], tmp_path: Path) -> None:
     path = certified(tmp_path, {"dataset": "linear-systems", "kind": kind}, {"name": "auto"})
-    cell, found = certified_cell(path)
+    cell, answer = certified_cell(path)
     assert list(cell.claims) == claims
     assert not cell.message
     # with other right sides, nothing of it holds
@@ -100,7 +100,7 @@ def test_linear_conditions_are_certified(kind: str, claims: list[str], tmp_path:
     record = json.loads(Path(cell.path).read_bytes())
     changed = checker().sdpa_system(text.encode(), record["data"])
     with pytest.raises(checker().Refuted):
-        checker().check_claim(changed, found[0])
+        checker().check_claim(changed, answer[0])
 
 
 @pytest.mark.parametrize("kind", ["complete", "quasi-complete", "overlap"])
@@ -109,23 +109,25 @@ def test_the_class_of_every_coefficient_is_proved(kind: str, tmp_path: Path) -> 
     path = certified(tmp_path, problem, {"name": "separation-verdict"})
     cell, claims = certified_cell(path)
     assert not cell.message
-    signs = [one for one in claims if "sign" in one["claim"]]
+    signs = [claim for claim in claims if "sign" in claim["claim"]]
     of_column: dict[int, list[bool]] = {}
-    for one in signs:
-        of_column.setdefault(one["column"], []).append(one["claim"] == "sign occurs")
-        assert one["sign"] == (1, -1)[len(of_column[one["column"]]) - 1]
+    for sign in signs:
+        of_column.setdefault(sign["column"], []).append(sign["claim"] == "sign occurs")
+        assert sign["sign"] == (1, -1)[len(of_column[sign["column"]]) - 1]
     names = {
         (False, False): "finite",
         (True, False): "plus_infinite",
         (False, True): "minus_infinite",
         (True, True): "undetermined",
     }
-    counted = Counter(names[tuple(one)] for one in of_column.values())  # type: ignore[index]
+    counted = Counter(names[tuple(value)] for value in of_column.values())  # type: ignore[index]
     figures = read_certificate(path).certificate["figures"]
     assert {name: figures[name] for name in names.values()} == {
         name: counted[name] for name in names.values()
     }
-    assert {one["claim"] for one in claims} >= {"feasible" if kind == "complete" else "partition"}
+    assert {claim["claim"] for claim in claims} >= {
+        "feasible" if kind == "complete" else "partition"
+    }
 
 
 @pytest.mark.parametrize("dimension", [2, 3, 5])
@@ -155,7 +157,7 @@ def test_a_separable_stream_has_an_exact_margin(name: str, tmp_path: Path) -> No
     cell, claims = certified_cell(path)
     assert list(cell.claims) == BRACKET
     assert cell.message == "hinge_bound: sums of hinge losses have no exact claim"
-    lower, upper = (float(one) for one in bounds_of(claims))
+    lower, upper = (float(value) for value in bounds_of(claims))
     figures = read_certificate(path).certificate["figures"]
     assert cell.data is not None
     rows = np.load(cell.data)
@@ -165,7 +167,7 @@ def test_a_separable_stream_has_an_exact_margin(name: str, tmp_path: Path) -> No
     assert longest / upper**2 == pytest.approx(figures["novikoff_bound_lower"], rel=1e-6)
 
 
-def test_a_bound_that_has_no_exact_proof_is_told(
+def test_a_bound_without_exact_proof_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = certified(tmp_path, SEPARABLE, LEARNER)
@@ -175,7 +177,7 @@ def test_a_bound_that_has_no_exact_proof_is_told(
     assert cell.message == "ratio_upper: NOT CERTIFIED: no exact proof was found"
 
 
-def test_what_proves_nothing_says_so(tmp_path: Path) -> None:
+def test_results_without_claims_are_reported(tmp_path: Path) -> None:
     problem = KERNEL | {"instances": ["wine-1-rest"]}
     path = certified(tmp_path, problem, {"name": "smoothed-perceptron"})
     arrays = dict(np.load(path))
@@ -190,14 +192,14 @@ def test_what_proves_nothing_says_so(tmp_path: Path) -> None:
 def test_factors_of_semidefinite_matrices(seed: int) -> None:
     rng = np.random.default_rng(seed)
     root = rng.integers(-(2**30), 2**30, (5, 7)).astype(object)
-    whole = root.dot(root.T)
+    full = root.dot(root.T)
     matrix = np.zeros((7, 7), dtype=object)
-    matrix[np.ix_([0, 1, 3, 4, 6], [0, 1, 3, 4, 6])] = whole
+    matrix[np.ix_([0, 1, 3, 4, 6], [0, 1, 3, 4, 6])] = full
     factor = semidefinite_factor(matrix.tolist())
     entries = {(i, j): matrix[i, j] for i in range(7) for j in range(i, 7)}
     checker().require_definite(entries, factor, False)
     with pytest.raises(checker().Refuted):
         checker().require_definite(entries, factor, True)
-    matrix[0, 0] -= int(whole[0, 0])
+    matrix[0, 0] -= int(full[0, 0])
     assert semidefinite_factor(matrix.tolist()) is None
     assert semidefinite_factor([[0, 0], [0, 0]]) == [0]

@@ -62,7 +62,7 @@ def test_a_maxcut_optimum_is_enclosed_exactly(tmp_path: Path) -> None:
     cell = certified_cell(path)
     record = assert_accepted(cell, "objective at most", "objective at least")
     assert not cell.message
-    upper, lower = (Fraction(*map(as_number, one["bound"])) for one in record["claims"])
+    upper, lower = (Fraction(*map(as_number, claim["bound"])) for claim in record["claims"])
     assert 0 <= upper - lower <= Fraction(12, 10**9) * upper
     system = verify(path).cells[0]
     assert system.optimum_lower is not None
@@ -78,10 +78,10 @@ def test_large_matrices_are_factorised_on_their_pattern(
     path = certified(tmp_path, problem, {"name": "auto"})
     record = assert_accepted(certified_cell(path), "feasible", "margin at least", "margin at most")
     columns = record["claims"][0]["factors"][0][1:]
-    assert sum(len(places) for places, _ in columns) < 100 * 101 / 4
+    assert sum(len(indices) for indices, _ in columns) < 100 * 101 / 4
 
 
-def test_a_damaged_answer_is_told_and_no_proof_that_fails_ends_the_run(
+def test_a_damaged_answer_is_reported_and_the_others_are_certified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
@@ -97,7 +97,7 @@ def test_a_damaged_answer_is_told_and_no_proof_that_fails_ends_the_run(
 
 
 @pytest.mark.parametrize(("text", "claim"), [(EMPTY, "closed infeasible"), (WHOLE, "feasible")])
-def test_programs_are_certified_beside_their_file(text: str, claim: str, tmp_path: Path) -> None:
+def test_programs_are_certified_next_to_their_file(text: str, claim: str, tmp_path: Path) -> None:
     (tmp_path / "p.dat-s").write_text(text)
     problem = {"dataset": "sdpa", "files": ["p.dat-s"]}
     path = certified(tmp_path, problem, {"name": "auto"})
@@ -130,7 +130,7 @@ def test_a_saved_answer_on_a_text_is_about_the_decimals(
     record = json.loads(Path(cell["path"]).read_bytes())
     labels = {"column": 2, "negative": "no", "positive": "yes"}
     assert labels.items() <= record["data"].items()
-    assert {one.get("margin", margin) for one in record["claims"]} == {margin}
+    assert {claim.get("margin", margin) for claim in record["claims"]} == {margin}
     assert checker().main([cell["path"], str(tmp_path / "t.csv")]) == 0
 
 
@@ -161,12 +161,12 @@ def test_saved_verdicts_are_certified(name: str, tmp_path: Path) -> None:
     assert cell.status == name
     record = assert_accepted(cell, *claims)
     assert record["data"]["form"] == "labelled"
-    assert [one.get("sign") for one in record["claims"]] == [None, 1, -1, 1, -1]
+    assert [claim.get("sign") for claim in record["claims"]] == [None, 1, -1, 1, -1]
     assert cell.path is not None
     assert checker().main([cell.path, str(tmp_path / "v.csv")]) == 0
 
 
-def test_verify_counts_what_is_proved_exactly(
+def test_verify_counts_the_exactly_certified_claims(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
@@ -177,12 +177,12 @@ def test_verify_counts_what_is_proved_exactly(
     assert verify(path).cells[0].exact is None
 
 
-def test_verify_tells_what_has_no_exact_proof(
+def test_verify_reports_claims_without_exact_proof(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
-    told = [("feasible", "a reason")]
-    monkeypatch.setattr(compiled_checker(), "check", lambda *_: told)
+    verdicts = [("feasible", "a reason")]
+    monkeypatch.setattr(compiled_checker(), "check", lambda *_: verdicts)
     (cell,) = verify(path, exact=True).cells
     assert (cell.exact, cell.verdict.value) == (False, "PROVED")
     assert "the checker refuses feasible: a reason" in cell.message
@@ -197,11 +197,11 @@ def test_weights_are_balanced_exactly(seed: int) -> None:
     guess = rng.random(count)
     rows[-1] = -(guess[:-1] @ rows[:-1]) / guess[-1]
     vectors = [exactly(row, 200) for row in rows]
-    found = balanced(vectors, guess)
-    assert found is not None
-    assert min(found) >= 0
-    assert any(found)
-    sums = [sum(w * v[j] for w, v in zip(found, vectors, strict=True)) for j in range(dimension)]
+    graph = balanced(vectors, guess)
+    assert graph is not None
+    assert min(graph) >= 0
+    assert any(graph)
+    sums = [sum(w * v[j] for w, v in zip(graph, vectors, strict=True)) for j in range(dimension)]
     assert not any(sums)
 
 
@@ -211,18 +211,18 @@ def test_a_solvable_system_has_no_balanced_weights() -> None:
 
 def test_dependent_rows_are_balanced() -> None:
     vectors = [[1, 2, 3], [-1, -2, -3], [2, 4, 6], [0, 0, 0]]
-    found = balanced(vectors, np.array([1.0, 3.0, 1.0, 0.5]))
-    assert found is not None
-    assert found[0] + 2 * found[2] == found[1] > 0
+    graph = balanced(vectors, np.array([1.0, 3.0, 1.0, 0.5]))
+    assert graph is not None
+    assert graph[0] + 2 * graph[2] == graph[1] > 0
 
 
-def test_whole_numbers_of_doubles() -> None:
+def test_doubles_are_converted_to_integers_exactly() -> None:
     values = np.array([0.1, -3.0, 2.0**-70, 0.0])
-    assert [one / 2**122 for one in exactly(values, 122)] == values.tolist()
+    assert [integer / 2**122 for integer in exactly(values, 122)] == values.tolist()
     assert rounded(np.array([1.0, -0.49, 0.0]), 3) == [4, -2, 0]
 
 
-def test_a_point_on_the_data_given_proves_it_whatever_way_it_was_found(tmp_path: Path) -> None:
+def test_a_point_is_certified_however_it_was_computed(tmp_path: Path) -> None:
     rows = np.array([[1.0, 1e-9], [-1.0, 1e-9]])  # feasible by (0, 1) alone, nearly
     result = solve(rows, "auto")
     assert result.status.value == "FEASIBLE"

@@ -29,7 +29,7 @@ def test_it_is_short_and_needs_the_standard_library_alone() -> None:
         name.split(".")[0]
         for node in ast.walk(TREE)
         for name in (
-            [one.name for one in node.names]
+            [name.name for name in node.names]
             if isinstance(node, ast.Import)
             else [node.module or ""]
             if isinstance(node, ast.ImportFrom)
@@ -38,32 +38,32 @@ def test_it_is_short_and_needs_the_standard_library_alone() -> None:
     }
     assert imported <= sys.stdlib_module_names
     from_math = [
-        one.name
+        name.name
         for node in ast.walk(TREE)
         if isinstance(node, ast.ImportFrom) and node.module == "math"
-        for one in node.names
+        for name in node.names
     ]
     assert set(from_math) <= {"isqrt", "gcd"}
 
 
 def test_there_is_no_floating_point_number_in_it() -> None:
     constants = [node.value for node in ast.walk(TREE) if isinstance(node, ast.Constant)]
-    assert not [one for one in constants if isinstance(one, float | complex)]
+    assert not [constant for constant in constants if isinstance(constant, float | complex)]
     names = {node.id for node in ast.walk(TREE) if isinstance(node, ast.Name)}
     assert not names & {"float", "round", "pow", "Decimal", "struct"}
     assert not [node for node in ast.walk(TREE) if isinstance(node, ast.Div)]
     with checker_path().open("rb") as file:
-        numbers = [one.string for one in tokenize.tokenize(file.readline) if one.type == 2]
-    assert not [one for one in numbers if "." in one or "e" in one.lower()]
+        numbers = [token.string for token in tokenize.tokenize(file.readline) if token.type == 2]
+    assert not [number for number in numbers if "." in number or "e" in number.lower()]
 
 
 def test_doubles_are_read_from_their_bits() -> None:
     rng = np.random.default_rng(0)
     numbers = rng.standard_normal(300) * 2.0 ** rng.integers(-40, 40, 300)
     tiny = [0.0, -0.0, 1.0, -1.5, 2.0**-130, sys.float_info.min, 5e-324, sys.float_info.max]
-    for one in np.array([*numbers, *tiny]):
-        m, e = checker().double(one.astype("<f8").tobytes())
-        assert m * Fraction(2) ** e == Fraction(float(one))
+    for value in np.array([*numbers, *tiny]):
+        m, e = checker().double(value.astype("<f8").tobytes())
+        assert m * Fraction(2) ** e == Fraction(float(value))
         assert m % 2 or not m
     for bad in (np.nan, np.inf, -np.inf):
         with pytest.raises(ValueError, match="infinite"):
@@ -102,7 +102,7 @@ def definite(matrix: list[list[int]], factor: list[Any]) -> bool:
     return True
 
 
-def test_a_factor_proves_just_what_is_definite() -> None:
+def test_a_factor_proves_definiteness_only() -> None:
     # L = (1 0; 1 1), R = M - LL' = (1 0; 0 a)
     factor = [0, [[0, 1], [1, 1]], [[1], [1]]]
     assert definite([[2, 1], [1, 3]], factor)
@@ -126,10 +126,10 @@ def test_packed_products_are_products(seed: int) -> None:
         assert definite(matrix, [0, *columns]) is accepted
 
 
-def on_files(tmp_path: Path, content: bytes, said: dict[str, Any], *claims: Any) -> int:
+def on_files(tmp_path: Path, content: bytes, data_fields: dict[str, Any], *claims: Any) -> int:
     """Run the checker's command line on data and claims."""
     (tmp_path / "data").write_bytes(content)
-    data = {"file": "data", "sha256": hashlib.sha256(content).hexdigest()} | said
+    data = {"file": "data", "sha256": hashlib.sha256(content).hexdigest()} | data_fields
     record = {"format": "plab-certificate", "version": 2, "data": data, "claims": list(claims)}
     path = tmp_path / "x.certificate.json"
     path.write_text(json.dumps(record))
@@ -187,11 +187,11 @@ def test_a_program_is_read_as_printed(tmp_path: Path) -> None:
         ([0, 1], 0, 1),
     ):
         weights = [[[], []], [[], diagonal, [], []]]
-        given = lower | {"bound": [bound, 1], "weights": weights}
-        assert on_files(tmp_path, PROGRAM, SDPA, given) == answer
+        claim = lower | {"bound": [bound, 1], "weights": weights}
+        assert on_files(tmp_path, PROGRAM, SDPA, claim) == answer
 
 
-def test_claims_that_are_none_are_refused(tmp_path: Path) -> None:
+def test_unknown_claims_are_refused(tmp_path: Path) -> None:
     no_bound = SPLIT | {"claim": "margin at least", "margin": "unit", "bound": [1, 0]}
     assert on_files(tmp_path, TEXT, READ, no_bound) == 2
     assert on_files(tmp_path, TEXT, READ, no_bound | {"bound": [1, -1]}) == 2
@@ -207,8 +207,8 @@ def test_claims_that_are_none_are_refused(tmp_path: Path) -> None:
     closed = {"claim": "infeasible", "weights": [[[], []]]}
     assert on_files(tmp_path, TEXT, READ, closed) == 1
     assert on_files(tmp_path, TEXT, READ, closed | {"claim": "closed infeasible"}) == 2
-    for places in ([-1], [2], [0, 0]):
-        weights = [[places, [1] * len(places)]]
+    for indices in ([-1], [2], [0, 0]):
+        weights = [[indices, [1] * len(indices)]]
         assert on_files(tmp_path, TEXT, READ, closed | {"weights": weights}) == 2
 
 
@@ -241,8 +241,8 @@ def test_norms_that_are_no_fractions_are_rounded_to_the_safe_side(tmp_path: Path
     q = 2**80
     root = isqrt(2 * q * q)
     for p, accepted in ((root + 1, False), (root - 2**25, True)):
-        found = on_files(tmp_path, target.getvalue(), read, claim | {"bound": [p, q]})
-        assert found == 1 - accepted
+        code = on_files(tmp_path, target.getvalue(), read, claim | {"bound": [p, q]})
+        assert code == 1 - accepted
 
 
 def test_a_partition_needs_both_sides(tmp_path: Path) -> None:
@@ -262,23 +262,23 @@ def test_a_partition_needs_both_sides(tmp_path: Path) -> None:
     assert on_files(tmp_path, target.getvalue(), balls, claim | {"weights": [[[2], [1]]]}) == 2
 
 
-def test_the_command_line_says_what_is_proved(tmp_path: Path) -> None:
+def test_the_command_line_prints_the_verified_claim(tmp_path: Path) -> None:
     assert on_files(tmp_path, TEXT, READ, SPLIT) == 0
     path = tmp_path / "x.certificate.json"
     command = [sys.executable, "-I", str(checker_path()), str(path), str(tmp_path / "data")]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
     digest = hashlib.sha256(TEXT).hexdigest()
-    assert found.returncode == 0
-    assert found.stdout == (
+    assert completed.returncode == 0
+    assert completed.stdout == (
         "PROVED: some (w, b) has w'x + b > 0 for 'yes', < 0 for 'no'; 'data', sha256"
         f" {digest}, 2 x 3 fields of text after names ['a', 'b', 'label'], rows s (x, 1),"
         " s = 1 for 'yes', -1 for 'no' in column 3\n"
     )
     (tmp_path / "data").write_bytes(TEXT.replace(b"0.25", b"0.26"))
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 1
-    assert found.stdout.startswith("NOT PROVED: it is about 'data', sha256")
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode == 1
+    assert completed.stdout.startswith("NOT PROVED: it is about 'data', sha256")
     path.write_text("{")
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 2
-    assert "UNREADABLE" in found.stdout
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode == 2
+    assert "UNREADABLE" in completed.stdout

@@ -54,7 +54,7 @@ JUSTIFIED: tuple[tuple[str, tuple[str, ...], str], ...] = (
 def justified(mutant: Mutant) -> bool:
     line, change = LINES[mutant.line - 1], str(mutant)
     return any(
-        part in line and (not changes or any(one in change for one in changes))
+        part in line and (not changes or any(change_ in change for change_ in changes))
         for part, changes, _ in JUSTIFIED
     )
 
@@ -62,28 +62,30 @@ def justified(mutant: Mutant) -> bool:
 @pytest.mark.parametrize("share", repeated(range(SHARES), kept=1))
 def test_mutants_are_killed(share: int, tmp_path: Path) -> None:
     cases = suite(tmp_path, FORGERIES if share else FORGERIES // 4)
-    tried = list(mutants(share, SHARES))
-    assert len(tried) > 20
+    candidates = list(mutants(share, SHARES))
+    assert len(candidates) > 20
     with memory_limited():
-        survivors = [mutant for mutant in tried if not killed_by(mutant, cases)]
-    assert not [f"line {one.line}: {one}" for one in survivors if not justified(one)]
+        survivors = [mutant for mutant in candidates if not killed_by(mutant, cases)]
+    assert not [
+        f"line {survivor.line}: {survivor}" for survivor in survivors if not justified(survivor)
+    ]
 
 
-def test_what_is_meant_is_accepted_or_refused_as_its_name_says(tmp_path: Path) -> None:
+def test_each_listed_case_is_accepted_or_refused_as_named(tmp_path: Path) -> None:
     names = [name for name, *_ in meant()]
     assert len(set(names)) == len(names) > 400
     for case in suite(tmp_path, 0):
         assert (case.answer[0] == 0) is ("PROVED" in case.name), case
 
 
-def test_the_page_tells_how_many_mutants_there_are() -> None:
+def test_the_page_states_the_number_of_mutants() -> None:
     page = Path("docs/notes/how-to-distrust-us.md").read_text(encoding="utf-8")
-    told = re.search(r"tested the checker with ([0-9 ]+) mutants", page)
-    assert told is not None
-    assert int(told[1].replace(" ", "")) == number_of_mutants()
+    match = re.search(r"tested the checker with ([0-9 ]+) mutants", page)
+    assert match is not None
+    assert int(match[1].replace(" ", "")) == number_of_mutants()
 
 
-def test_each_reason_is_one_of_a_line() -> None:
+def test_each_survivor_has_a_reason_of_one_line() -> None:
     for part, _, reason in JUSTIFIED:
         assert any(part in line for line in LINES), part
         assert reason

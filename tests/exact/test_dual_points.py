@@ -16,7 +16,7 @@ from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.weights import vipr_text
 from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
 from tests.exact.certificates_on_disk import as_number
-from tests.exact.viprchk import accepted, said_by_viprchk, viprchk
+from tests.exact.viprchk import accepted, viprchk, viprchk_output
 from tests.experiments.certified import certified
 
 LINEAR = """3
@@ -61,7 +61,8 @@ CASES: dict[str, tuple[str, dict[str, Any], float]] = {
 }
 
 every_case = pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=pytest.mark.slow) if one == "levels" else one for one in CASES]
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "levels" else name for name in CASES],
 )
 
 
@@ -84,7 +85,7 @@ def certificate_of(name: str, folder: Path) -> tuple[dict[str, Any], Any, float]
 @every_case
 def test_both_sides_of_an_optimum_are_proved(name: str, tmp_path: Path) -> None:
     record, _, optimum = certificate_of(name, tmp_path)
-    upper, lower = (Fraction(*map(as_number, one["bound"])) for one in record["claims"])
+    upper, lower = (Fraction(*map(as_number, claim["bound"])) for claim in record["claims"])
     assert lower <= upper
     assert float(upper - lower) <= 3e-6 * max(1.0, abs(optimum))
     assert float(lower) <= optimum + 1e-12 <= float(upper) + 1e-11
@@ -96,16 +97,16 @@ def test_a_lower_bound_of_another_objective_or_unit_is_refused(name: str, tmp_pa
     claim = record["claims"][1]
     checker().check_claim(system, claim)
     forged: list[dict[str, Any]] = []
-    p, q = (as_number(one) for one in claim["bound"])
+    p, q = (as_number(part) for part in claim["bound"])
     reached = claim | {"bound": [p * 10**6 + abs(p) + q, q * 10**6]}
     forged += [reached, claim | {"unit": as_number(claim["unit"]) + 1}]
     changed = deepcopy(claim)
     numbers = changed["weights"][1][0 if name == "face" else 1]
     numbers[0] = as_number(numbers[0]) + 1
     forged.append(changed)
-    for one in forged:
+    for forgery in forged:
         with pytest.raises(checker().Refuted):
-            checker().check_claim(system, one)
+            checker().check_claim(system, forgery)
 
 
 @every_case
@@ -115,16 +116,16 @@ def test_a_lower_bound_is_a_linear_proof(name: str, tmp_path: Path) -> None:
     assert text is not None
     assert f"VAR {system.width - 1}\n" in text
     assert accepted(text)
-    assert not viprchk() or said_by_viprchk(text, tmp_path) is not None
+    assert not viprchk() or viprchk_output(text, tmp_path) is not None
 
 
-def test_a_program_whose_answer_has_no_interior_beside_it_says_so(tmp_path: Path) -> None:
+def test_a_program_whose_dual_has_no_interior_is_reported(tmp_path: Path) -> None:
     (tmp_path / "p.dat-s").write_text(LINEAR)
     problem = {"dataset": "sdpa", "files": ["p.dat-s"]}
     path = certified(tmp_path, problem, CLARABEL, goal={"width": 1e-6})
-    with np.load(path) as kept:
-        arrays = dict(kept)
-    (name,) = (one for one in arrays if one.endswith("dual"))
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    (name,) = (array for array in arrays if array.endswith("dual"))
     arrays[name] = np.zeros_like(arrays[name])  # no X at all
     np.savez(path, **arrays)
     (cell,) = certify(path, tmp_path / "exact").cells

@@ -12,23 +12,23 @@ from tests.repetitions import parts
 
 @pytest.mark.parametrize("seeds", parts(10_000, kept=500))
 def test_valid_certificates_are_accepted_by_both(seeds: range, tmp_path: Path) -> None:
-    found = counted("valid", seeds, tmp_path)
-    assert (found.apart, found.false, found.refused) == ([], [], []), found
-    assert found.answers == {(0, 0): len(seeds)}
-    assert found.decided > len(seeds) / 2
+    counts = counted("valid", seeds, tmp_path)
+    assert (counts.apart, counts.false, counts.refused) == ([], [], []), counts
+    assert counts.answers == {(0, 0): len(seeds)}
+    assert counts.decided > len(seeds) / 2
 
 
 @pytest.mark.parametrize("seeds", parts(100_000, kept=2000))
 def test_no_forgery_is_accepted_that_is_false(seeds: range, tmp_path: Path) -> None:
-    found = counted("forgeries", seeds, tmp_path)
-    assert (found.apart, found.false) == ([], []), found
-    assert min(found.answers[code, code] for code in range(3)) > len(seeds) / 50
-    assert found.decided
+    counts = counted("forgeries", seeds, tmp_path)
+    assert (counts.apart, counts.false) == ([], []), counts
+    assert min(counts.answers[code, code] for code in range(3)) > len(seeds) / 50
+    assert counts.decided
 
 
 @pytest.mark.parametrize("seeds", parts(20_000, kept=1000))
 def test_both_agree_on_mutated_certificates(seeds: range, tmp_path: Path) -> None:
-    found = counted("mutated", seeds, tmp_path)
-    assert (found.apart, found.false, found.refused) == ([], [], []), found
-    assert found.answers[0, 0] > len(seeds) / 5  # harmless changes
-    assert min(found.answers[code, code] for code in range(3)) > len(seeds) / 50
+    counts = counted("mutated", seeds, tmp_path)
+    assert (counts.apart, counts.false, counts.refused) == ([], [], []), counts
+    assert counts.answers[0, 0] > len(seeds) / 5  # harmless changes
+    assert min(counts.answers[code, code] for code in range(3)) > len(seeds) / 50

@@ -145,9 +145,11 @@ def answered(folder: Path, record: Record, content: bytes) -> tuple[int, str]:
     path = folder / "x.certificate.json"
     path.write_text(json.dumps(record))
     command = [sys.executable, "-I", str(checker_path()), str(path)]
-    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
-    assert not found.stderr
-    return found.returncode, found.stdout
+    completed = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=SECONDS
+    )
+    assert not completed.stderr
+    return completed.returncode, completed.stdout
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -174,7 +176,7 @@ def test_version_1_is_refused_with_the_command_that_writes_version_2(
 ) -> None:
     case = CASES[name]
     written = example({}, case.content, [case.claim]).record
-    old = {key: one for key, one in written["data"].items() if key != "form"} | case.old
+    old = {key: value for key, value in written["data"].items() if key != "form"} | case.old
     code, printed = answered(tmp_path, written | {"version": 1, "data": old}, case.content)
     assert code == 2
     assert "`plab certify ANSWER --into DIR`" in printed

@@ -157,7 +157,7 @@ CASES: list[Callable[[random.Random], Made]] = [
 
 @pytest.mark.parametrize("seeds", parts(1000, kept=20))
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_what_is_false_by_one_unit_is_refused(
+def test_claims_wrong_by_one_unit_are_refused(
     case: Callable[[random.Random], Made], seeds: range
 ) -> None:
     for seed in seeds:

@@ -37,18 +37,18 @@ def exact_rows(rows: FloatArray) -> list[list[int]]:
 
 def sums(weights: list[int], vectors: list[list[int]]) -> list[int]:
     """Return sum_i w_i a_i."""
-    used = [(w, vector) for w, vector in zip(weights, vectors, strict=True) if w]
-    return [sum(w * vector[j] for w, vector in used) for j in range(len(vectors[0]))]
+    terms = [(w, vector) for w, vector in zip(weights, vectors, strict=True) if w]
+    return [sum(w * vector[j] for w, vector in terms) for j in range(len(vectors[0]))]
 
 
 def assert_balanced_by_few(vectors: list[list[int]], weights: list[int] | None) -> None:
     """Assert that w >= 0, w != 0, sum_i w_i a_i = 0, and the rows of w are affinely independent."""
     assert weights is not None
-    used = [i for i, weight in enumerate(weights) if weight]
-    assert used
+    support = [i for i, weight in enumerate(weights) if weight]
+    assert support
     assert min(weights) >= 0
     assert not any(sums(weights, vectors))
-    assert fmpz_mat([[*vectors[i], 1] for i in used]).rank() == len(used)
+    assert fmpz_mat([[*vectors[i], 1] for i in support]).rank() == len(support)
 
 
 @pytest.fixture
@@ -66,9 +66,9 @@ def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_weights_become_those_of_affinely_independent_rows(seed: int, noise: float) -> None:
     rows, weights = weighted_rows(np.random.default_rng(seed), noise=noise)
     unit, lengths = units(rows)
-    found = few_rows(unit, weights * lengths)
-    assert found is not None
-    support, few = found
+    support_and_weights = few_rows(unit, weights * lengths)
+    assert support_and_weights is not None
+    support, few = support_and_weights
     assert len(support) == len(set(support.tolist())) <= rows.shape[1] + 1
     assert few.min() > 0.0
     assert few.sum() == pytest.approx(1.0, rel=0.1 if noise else 1e-12)
@@ -83,8 +83,8 @@ def test_weights_become_those_of_affinely_independent_rows(seed: int, noise: flo
 def test_exact_weights_are_those_of_few_rows(seed: int, noise: float) -> None:
     rows, weights = weighted_rows(np.random.default_rng(seed), noise=noise)
     vectors = exact_rows(rows)
-    found = balanced(vectors, weights)
-    assert_balanced_by_few(vectors, found)
+    graph = balanced(vectors, weights)
+    assert_balanced_by_few(vectors, graph)
 
 
 @pytest.mark.usefixtures("no_program")
@@ -98,24 +98,24 @@ def test_dependent_columns_and_rows_are_balanced(seed: int) -> None:
     rows = np.vstack([first, -first, first[:7], -first[:7], np.zeros((2, unknowns), dtype=int)])
     weights = np.ones(len(rows))
     vectors = rows.tolist()
-    found = balanced(vectors, weights)
-    assert found is not None
-    assert min(found) >= 0
-    assert any(found)
-    assert sum(weight > 0 for weight in found) <= spanned + 1
-    assert not any(sums(found, vectors))
+    graph = balanced(vectors, weights)
+    assert graph is not None
+    assert min(graph) >= 0
+    assert any(graph)
+    assert sum(weight > 0 for weight in graph) <= spanned + 1
+    assert not any(sums(graph, vectors))
 
 
 @pytest.mark.usefixtures("no_program")
 @pytest.mark.parametrize("seed", repeated(range(50), kept=5))
-def test_a_support_that_is_small_is_kept(seed: int) -> None:
+def test_a_small_support_is_unchanged(seed: int) -> None:
     """A simplex around 0: all its vertices have weights, and they are the only ones."""
     rng = np.random.default_rng(seed)
     unknowns = int(rng.integers(1, 8))
     corners = rng.integers(-(2**20), 2**20, (unknowns, unknowns)).tolist()
     corners.append([-sum(column) for column in zip(*corners, strict=True)])
-    found = balanced(corners, np.ones(unknowns + 1) + 1e-6 * rng.random(unknowns + 1))
-    assert found == [1] * (unknowns + 1)
+    graph = balanced(corners, np.ones(unknowns + 1) + 1e-6 * rng.random(unknowns + 1))
+    assert graph == [1] * (unknowns + 1)
 
 
 @pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12])
@@ -125,12 +125,12 @@ def test_rows_that_are_nearly_dependent_are_balanced(gap: float) -> None:
     rows = np.column_stack([rng.standard_normal((60, 3)), gap * rng.standard_normal(60)])
     rows -= rows.mean(axis=0)
     vectors = exact_rows(rows)
-    found = balanced(vectors, np.ones(60))
-    assert found is not None
-    assert min(found) >= 0
-    assert any(found)
-    assert not any(sums(found, vectors))
-    assert sum(weight > 0 for weight in found) <= 5
+    graph = balanced(vectors, np.ones(60))
+    assert graph is not None
+    assert min(graph) >= 0
+    assert any(graph)
+    assert not any(sums(graph, vectors))
+    assert sum(weight > 0 for weight in graph) <= 5
 
 
 def test_the_nearest_balanced_weights_are_those_of_the_least_relative_change() -> None:
@@ -138,10 +138,10 @@ def test_the_nearest_balanced_weights_are_those_of_the_least_relative_change() -
     rows, weights = weighted_rows(rng, noise=1e-2)
     unit, lengths = units(rows)
     mass = weights * lengths / (weights @ lengths)
-    found = balanced_part(unit, mass)
-    assert found is not None
-    assert np.abs(found @ unit).max() < 1e-15
-    change = (found / mass - 1) / mass  # the gradient is a combination of the columns
+    part = balanced_part(unit, mass)
+    assert part is not None
+    assert np.abs(part @ unit).max() < 1e-15
+    change = (part / mass - 1) / mass  # the gradient is a combination of the columns
     left = change - unit @ np.linalg.lstsq(unit, change, rcond=None)[0]
     assert np.abs(left).max() < 1e-9 * np.abs(change).max()
 
@@ -161,8 +161,8 @@ def test_hundreds_of_unknowns_are_lifted() -> None:
     rows, weights = rng.standard_normal((700, 200)), rng.uniform(0.5, 1.5, 700)
     rows -= (weights @ rows) / weights.sum()
     vectors = exact_rows(rows)
-    found = balanced(vectors, weights)
-    assert found is not None
-    assert sum(weight > 0 for weight in found) == 201
-    assert min(found) >= 0
-    assert not any(sums(found, vectors))
+    graph = balanced(vectors, weights)
+    assert graph is not None
+    assert sum(weight > 0 for weight in graph) == 201
+    assert min(graph) >= 0
+    assert not any(sums(graph, vectors))

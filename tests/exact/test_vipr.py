@@ -15,7 +15,7 @@ from perceptron_lab.exact.weights import vipr_text
 from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
 from perceptron_lab.numerics.exact_texts import exact_text
 from tests.exact.certificates_on_disk import CONES, SMALL, record_of
-from tests.exact.viprchk import VARIABLE, accepted, said_by_viprchk, viprchk
+from tests.exact.viprchk import VARIABLE, accepted, viprchk, viprchk_output
 from tests.experiments.certified import EMPTY, certified
 from tests.repetitions import repeated
 
@@ -37,17 +37,17 @@ def proof_of(path: Path, folder: Path, data: Path | None = None) -> tuple[Any, d
     assert cell.outcome is CertificationStatus.CERTIFIED, cell
     assert cell.path is not None
     record = record_of(Path(cell.path))
-    said = record["data"]
-    content = (data or Path(cell.path).with_name(said["file"])).read_bytes()
-    reads = checker().sdpa_system if said["form"] == "sdpa" else checker().table_system
-    return reads(content, said), record["claims"][0]
+    data_record = record["data"]
+    content = (data or Path(cell.path).with_name(data_record["file"])).read_bytes()
+    reads = checker().sdpa_system if data_record["form"] == "sdpa" else checker().table_system
+    return reads(content, data_record), record["claims"][0]
 
 
 def judged(text: str | None, folder: Path) -> bool:
     """Return whether there is a proof that all judges at hand accept."""
     if text is None or not accepted(text):
         return False
-    return not viprchk() or said_by_viprchk(text, folder) is not None
+    return not viprchk() or viprchk_output(text, folder) is not None
 
 
 @pytest.mark.parametrize("seed", repeated(range(25), kept=1))
@@ -102,7 +102,7 @@ def test_a_changed_digit_is_refused_by_both_judges(tmp_path: Path) -> None:
         changed[i] = str(int(changed[i]) + 1)
         forged = "\n".join([*lines[:at], " ".join(changed)]) + "\n"
         assert not accepted(forged)
-        assert said_by_viprchk(forged, tmp_path) is None
+        assert viprchk_output(forged, tmp_path) is None
 
 
 def test_the_command_writes_one_file_per_cell(

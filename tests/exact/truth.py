@@ -31,13 +31,15 @@ def is_true(system: System, claim: dict[str, Any]) -> bool | None:
     if name == "partition":
         scores = scores_at(system, integers(claim["point"]))
         positive = (_possible([row], rows) for row in rows)
-        return all(one == (score > 0) for one, score in zip(positive, scores, strict=True))
+        return all(
+            expected == (score > 0) for expected, score in zip(positive, scores, strict=True)
+        )
     if name.startswith("closed"):
         return _possible(rows[:1], rows) is (name == "closed feasible")
     if name.startswith("objective"):
         assert system.costs is not None
-        costs = [Fraction(int(one.p), int(one.q)) for one in system.costs]
-        excess = [Fraction(p, q), *(-one for one in costs)]  # p / q x_0 - c'x
+        costs = [Fraction(int(cost.p), int(cost.q)) for cost in system.costs]
+        excess = [Fraction(p, q), *(-cost for cost in costs)]  # p / q x_0 - c'x
         if name == "objective at most":
             return _possible(rows, [excess])
         return not _possible([rows[0], excess], rows)
@@ -45,15 +47,15 @@ def is_true(system: System, claim: dict[str, Any]) -> bool | None:
 
 
 def _dense(system: System) -> list[Vector]:
-    found = [[Fraction()] * system.width for _ in system.rows]
-    for line, row in zip(found, system.rows, strict=True):
-        for j, one in row.items():
-            line[j] = Fraction(int(one.p), int(one.q))
-    return found
+    dense = [[Fraction()] * system.width for _ in system.rows]
+    for line, row in zip(dense, system.rows, strict=True):
+        for j, entry in row.items():
+            line[j] = Fraction(int(entry.p), int(entry.q))
+    return dense
 
 
-def _possible(positive: list[Vector], others: list[Vector] | None = None) -> bool:
+def _possible(positive: list[Vector], nonnegative: list[Vector] | None = None) -> bool:
     """Return whether some y has positive scores of some rows, and none below 0 of others."""
-    rows = [*positive, *(others or [])]
+    rows = [*positive, *(nonnegative or [])]
     right = [1] * len(positive) + [0] * (len(rows) - len(positive))
     return has_a_point(rows, right, [], [])

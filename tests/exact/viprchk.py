@@ -18,13 +18,15 @@ def viprchk() -> str | None:
     return os.environ.get(VARIABLE) or shutil.which("viprchk")
 
 
-def said_by_viprchk(text: str, folder: Path) -> str | None:
+def viprchk_output(text: str, folder: Path) -> str | None:
     """Return the last line of viprchk on a file if it accepts it; None if it does not."""
     path = folder / "claim.vipr"
     path.write_text(text)
-    found = subprocess.run([str(viprchk()), str(path)], capture_output=True, text=True, check=False)
-    accepted = "Successfully verified" in found.stdout and not found.returncode
-    return found.stdout.strip().splitlines()[-1] if accepted else None
+    completed = subprocess.run(
+        [str(viprchk()), str(path)], capture_output=True, text=True, check=False
+    )
+    accepted = "Successfully verified" in completed.stdout and not completed.returncode
+    return completed.stdout.strip().splitlines()[-1] if accepted else None
 
 
 def accepted(text: str) -> bool:
@@ -32,8 +34,8 @@ def accepted(text: str) -> bool:
     words = iter(" ".join(line for line in text.splitlines() if line[0] != "%").split())
 
     def take(*expected: str) -> None:
-        for one in expected:
-            assert next(words) == one
+        for word in expected:
+            assert next(words) == word
 
     def sparse() -> Linear:
         return {int(next(words)): Fraction(next(words)) for _ in range(int(next(words)))}

@@ -19,7 +19,7 @@ Configure = Callable[..., ExperimentConfig]
 
 
 @pytest.fixture(autouse=True)
-def _registered(own_registrations: None) -> None:
+def _registered(user_registrations: None) -> None:
     if "toy" not in registry.names("dataset"):  # a module may have done so
         register("dataset", "toy", toys.Toy)
         register("algorithm", "faulty", toys.Faulty)

@@ -45,11 +45,11 @@ def jobs_of(configure: Configure, base: Path = Path(), **changes: Any) -> list[J
 
 def outcomes_of(jobs: list[Job], **settings: Any) -> list[Outcome]:
     """Return the outcomes in the order of the jobs, each of which must have one."""
-    given: dict[str, Any] = {"workers": 1, "limits": LIMITS, "progress": Progress()} | settings
-    pairs = list(supervise(jobs, **given))
-    found = dict(pairs)
-    assert len(pairs) == len(found) == len(jobs)
-    return [found[position] for position in range(len(jobs))]
+    options: dict[str, Any] = {"workers": 1, "limits": LIMITS, "progress": Progress()} | settings
+    pairs = list(supervise(jobs, **options))
+    by_position = dict(pairs)
+    assert len(pairs) == len(by_position) == len(jobs)
+    return [by_position[position] for position in range(len(jobs))]
 
 
 class Watching(Progress):
@@ -73,8 +73,8 @@ def children(process: int) -> list[int]:
         text = Path(f"/proc/{process}/task/{process}/children").read_text()
     except OSError:
         return []
-    own = [child for child in map(int, text.split()) if alive(child)]
-    return own + [one for child in own for one in children(child)]
+    direct = [child for child in map(int, text.split()) if alive(child)]
+    return direct + [descendant for child in direct for descendant in children(child)]
 
 
 KEPT: list[ForkServer] = []
@@ -84,8 +84,10 @@ KEPT: list[ForkServer] = []
 def forked() -> list[int]:
     """Return the living fork server of this process, followed by its cells."""
     commands = {child: Path(f"/proc/{child}/cmdline") for child in children(os.getpid())}
-    found = {child for child, path in commands.items() if "fork_server" in path.read_text()}
-    return [child for child in commands if child in found - {one.process_id for one in KEPT}]
+    servers = {child for child, path in commands.items() if "fork_server" in path.read_text()}
+    return [
+        child for child in commands if child in servers - {server.process_id for server in KEPT}
+    ]
 
 
 def alive(process: int) -> bool:
@@ -96,7 +98,7 @@ def alive(process: int) -> bool:
         return False
 
 
-def gone(processes: list[int], seconds: float = 5.0) -> bool:
+def ended(processes: list[int], seconds: float = 5.0) -> bool:
     """Return whether processes are gone after so many seconds at most."""
     end = time.monotonic() + seconds
     while any(map(alive, processes)) and time.monotonic() < end:

@@ -34,14 +34,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Count what is done with stored cells."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
 
     def counted(owner: Any, name: str, alias: str | None = None) -> None:
         before: Callable[..., Any] = getattr(owner, name)
 
-        def called(*given: Any, **named: Any) -> Any:
-            found[alias or name] += 1
-            return before(*given, **named)
+        def called(*arguments: Any, **named: Any) -> Any:
+            counts[alias or name] += 1
+            return before(*arguments, **named)
 
         monkeypatch.setattr(owner, name, called)
 
@@ -60,7 +60,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(schema, "_connect", "opened")
     counted(runner, "decide_reuse", "judged")
     counted(supervisor, "Attempt", "launched")
-    return found
+    return counts
 
 
 def most(calls: Counter[str], **per_cell: int) -> None:

@@ -16,7 +16,7 @@ from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.core.registry import register
 from perceptron_lab.experiments.configuration.catalogue import declared, list_names
 
-pytestmark = pytest.mark.usefixtures("own_registrations")
+pytestmark = pytest.mark.usefixtures("user_registrations")
 KINDS = ("algorithm", "learner", "oracle", "dataset", "table", "figure")
 HEAVY = ("numpy", "scipy", "pandas", "matplotlib", "numba", "pydantic", "perceptron_lab.systems")
 
@@ -74,7 +74,7 @@ class Words(Algorithm[State]):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_source_says_what_the_class_says(kind: str) -> None:
+def test_declarations_in_the_source_equal_those_of_the_class(kind: str) -> None:
     for name in registry.names(kind):
         assert declared(kind, name).documentation == inspect.getdoc(registry.load(kind, name))
 
@@ -88,9 +88,11 @@ for kind in {KINDS}:
     print(kind, [name for name in {HEAVY} if name in sys.modules])
 """
     root = Path(registry.__file__).parents[1]
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
-    loaded = [line for line in done.stdout.splitlines() if line.endswith("]")]
-    assert loaded == [f"{kind} []" for kind in KINDS], done.stderr
+    completed = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True
+    )
+    loaded = [line for line in completed.stdout.splitlines() if line.endswith("]")]
+    assert loaded == [f"{kind} []" for kind in KINDS], completed.stderr
 
 
 def module(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> str:
@@ -101,7 +103,7 @@ def module(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> str:
     return f"{name}:Own"
 
 
-def test_a_module_of_ones_own_is_read_and_not_run(
+def test_a_module_of_a_user_is_parsed_and_not_executed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register("algorithm", "own", module(tmp_path, monkeypatch, OWN))
@@ -118,17 +120,17 @@ def test_a_module_of_ones_own_is_read_and_not_run(
     ("text", "summary", "where"),
     [(COMPUTED, "Mine.", ["rows", "product"]), (INHERITED, "The base's.", ["kernel"])],
 )
-def test_what_is_no_literal_is_loaded(
+def test_declarations_that_are_no_literals_are_loaded(
     text: str, summary: str, where: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register("algorithm", "own", module(tmp_path, monkeypatch, text))
-    found = declared("algorithm", "own")
-    assert found.systems is not None
-    assert found.summary == summary
-    assert [kind for kind, holds in found.systems.items() if holds != "-"] == where
+    declared_packages = declared("algorithm", "own")
+    assert declared_packages.systems is not None
+    assert declared_packages.summary == summary
+    assert [kind for kind, holds in declared_packages.systems.items() if holds != "-"] == where
 
 
-def test_a_function_of_ones_own_is_read_and_not_run(
+def test_a_function_of_a_user_is_parsed_and_not_executed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = OWN.partition("class")[0] + FUNCTION
@@ -145,7 +147,7 @@ def test_a_class_that_declares_nothing_is_listed() -> None:
 
 
 @pytest.mark.parametrize("kind", [Wrong, Words])
-def test_what_is_no_declaration_is_refused(kind: type) -> None:
+def test_invalid_declarations_are_refused(kind: type) -> None:
     register("algorithm", "own", kind)
     with pytest.raises(ConfigError, match=r"'own' declares systems = .*give a mapping of theorem"):
         declared("algorithm", "own")

@@ -46,14 +46,14 @@ def test_the_identity_is_that_of_the_machine_and_software() -> None:
 
 
 @pytest.mark.slow
-def test_what_else_is_loaded_makes_no_other_environment() -> None:
-    asked = "from perceptron_lab.experiments.provenance.environment import environment; "
-    asked += "print(environment()['id'])"
+def test_unrelated_imports_do_not_change_the_environment() -> None:
+    program = "from perceptron_lab.experiments.provenance.environment import environment; "
+    program += "print(environment()['id'])"
     ids = [
-        subprocess.run([sys.executable, "-c", f"{more}{asked}"], capture_output=True, text=True)
+        subprocess.run([sys.executable, "-c", f"{more}{program}"], capture_output=True, text=True)
         for more in ("", "import scs, sklearn.svm; ")
     ]
-    assert [one.stderr for one in ids] == ["", ""]
+    assert [process.stderr for process in ids] == ["", ""]
     assert ids[0].stdout == ids[1].stdout
 
 

@@ -124,19 +124,19 @@ def test_the_whole_schema() -> None:
         ("  - dataset: toy\n    instances: [eye-2, eye-3]\n", "", "problems: received nothing; al"),
     ],
 )
-def test_a_fault_names_its_place_and_its_mend(old: str, new: str, message: str) -> None:
+def test_a_fault_names_its_location_and_its_fix(old: str, new: str, message: str) -> None:
     assert old in TEXT
-    found = faults(TEXT.replace(old, new, 1))
-    assert any(message in line for line in found), found
-    assert len(found) <= 2
-    assert all(line.startswith("a.yaml:") for line in found)
+    lines = faults(TEXT.replace(old, new, 1))
+    assert any(message in line for line in lines), lines
+    assert len(lines) <= 2
+    assert all(line.startswith("a.yaml:") for line in lines)
 
 
 def test_every_fault_is_reported_at_once() -> None:
     text = TEXT.replace("goal: decide", "goal: x").replace("name: perceptron", "name: perzeptron")
     text = text.replace("mode: thesis", "mode: y").replace("eye-3]", "eye-3, 4]")
-    places = [line.split(": ")[1] for line in faults(text)]
-    assert places == [
+    positions = [line.split(": ")[1] for line in faults(text)]
+    assert positions == [
         "problems.0.instances.2",
         "algorithms.0.name",
         "algorithms.1.oracle.mode",
@@ -144,13 +144,13 @@ def test_every_fault_is_reported_at_once() -> None:
     ]
 
 
-def test_what_is_not_a_mapping_is_refused() -> None:
+def test_entries_that_are_no_mapping_are_refused() -> None:
     assert faults("- a\n- b\n") == ["a.yaml:1:1: received a list; allowed: a mapping"]
     assert faults("text") == ["a.yaml:1:1: received the text 'text'; allowed: a mapping"]
 
 
 @pytest.mark.parametrize("content", ["", "# comment\n", "---\n", "null\n"])
-def test_an_empty_file_says_what_it_needs(tmp_path: Path, content: str) -> None:
+def test_an_empty_file_lists_the_required_keys(tmp_path: Path, content: str) -> None:
     path = tmp_path / "empty.yaml"
     path.write_text(content)
     with pytest.raises(ConfigError, match="the file is empty; a configuration needs experiment"):
@@ -181,21 +181,21 @@ def test_an_override_replaces_one_value(override: str, check: Any) -> None:
     assert check(load(TEXT, override)) == ["eye-4"]
 
 
-def test_overrides_make_what_is_missing_and_the_last_one_wins() -> None:
+def test_overrides_create_missing_keys_and_the_last_one_wins() -> None:
     text = TEXT.replace("budget: {updates: 100, seconds: 5}\n", "")
     config = load(text, "budget.seconds=5", "budget.seconds=7", "seeds.2=9")
     assert config.budget == Budget(seconds=7.0)
     assert config.seeds == [0, 1, 9]
 
 
-def test_an_override_mends_the_fault_that_it_replaces() -> None:
+def test_an_override_fixes_the_fault_it_replaces() -> None:
     config = load(TEXT.replace("seeds: [0, 1]", "seeds: *a"), "seeds=[3]")
     assert config.seeds == [3]
 
 
-def test_an_override_does_not_mend_a_key_that_stands_twice() -> None:
-    found = faults(TEXT + "seeds: [2]\n", "seeds=[3]")
-    assert found == [
+def test_an_override_does_not_fix_a_duplicate_key() -> None:
+    lines = faults(TEXT + "seeds: [2]\n", "seeds=[3]")
+    assert lines == [
         "a.yaml:17:1: seeds: duplicate key, first given in line 15; keep one of the two"
     ]
 
@@ -229,10 +229,10 @@ def test_overrides_alone_make_a_configuration(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_override_is_named(override: str, message: str) -> None:
-    found = faults(TEXT, override)
-    assert len(found) == 1
-    assert message in found[0]
-    assert found[0].startswith("-s ")
+    lines = faults(TEXT, override)
+    assert len(lines) == 1
+    assert message in lines[0]
+    assert lines[0].startswith("-s ")
 
 
 def test_a_grid_is_a_product_that_becomes_part_of_labels(configure: Configure) -> None:
@@ -254,7 +254,7 @@ def test_a_grid_of_a_problem_becomes_part_of_its_name(configure: Configure) -> N
     assert [i.dataset.record.scale for i in instances_of(config)] == [1.0, 2.5]
 
 
-def test_instances_whose_names_tell_them_apart_are_called_by_their_names(
+def test_instances_with_distinct_names_are_titled_by_their_names(
     configure: Configure,
 ) -> None:
     grid = {"instances": [["eye-2"], ["eye-3"]], "scale": [3]}
@@ -263,13 +263,13 @@ def test_instances_whose_names_tell_them_apart_are_called_by_their_names(
 
 
 @pytest.mark.parametrize("grid", [False, True])
-def test_an_oracle_for_an_algorithm_that_asks_none_is_refused(grid: bool) -> None:
+def test_an_oracle_for_an_algorithm_without_oracle_is_refused(grid: bool) -> None:
     oracle = "grid: {oracle: [cyclic]}" if grid else "oracle: cyclic"
-    found = faults(TEXT.replace("goal:", f"  - {{name: unasking, {oracle}}}\ngoal:"))
-    assert len(found) == 1
-    place = "grid.oracle.0" if grid else "oracle"
-    assert f"algorithms.2.{place}: the algorithm 'unasking' asks no separation oracle" in found[0]
-    assert found[0].startswith("a.yaml:13:")
+    lines = faults(TEXT.replace("goal:", f"  - {{name: unasking, {oracle}}}\ngoal:"))
+    assert len(lines) == 1
+    field = "grid.oracle.0" if grid else "oracle"
+    assert f"algorithms.2.{field}: the algorithm 'unasking' asks no separation oracle" in lines[0]
+    assert lines[0].startswith("a.yaml:13:")
 
 
 @pytest.mark.parametrize(
@@ -293,8 +293,8 @@ def test_an_oracle_for_an_algorithm_that_asks_none_is_refused(grid: bool) -> Non
 )
 def test_a_wrong_grid_is_named(grid: str, message: str) -> None:
     text = TEXT.replace("mode: thesis}\n", f"mode: thesis}}\n    grid: {grid}\n")
-    found = faults(text)
-    assert any(message in line for line in found), found
+    lines = faults(text)
+    assert any(message in line for line in lines), lines
 
 
 def test_a_parameter_in_a_grid_and_outside_is_given_twice() -> None:
@@ -306,8 +306,8 @@ def test_a_parameter_in_a_grid_and_outside_is_given_twice() -> None:
 
 def test_a_goal_that_no_algorithm_works_towards_is_refused() -> None:
     """Where an optimiser is listed, the others are skipped, each with its reason."""
-    (found,) = faults(TEXT.replace("goal: decide", "goal: {width: 1e-6}"))
-    assert "goal: width=1e-06 is a goal of optimisers, and none is listed" in found
+    (line,) = faults(TEXT.replace("goal: decide", "goal: {width: 1e-6}"))
+    assert "goal: width=1e-06 is a goal of optimisers, and none is listed" in line
     both = TEXT.replace("goal: decide", "  - name: low-rank\ngoal: {width: 1e-6}")
     assert load(both).goal == Width(1e-6)
 
@@ -326,9 +326,9 @@ def test_a_goal_that_no_algorithm_works_towards_is_refused() -> None:
     ],
 )
 def test_repeated_algorithms_are_refused(entry: str, message: str) -> None:
-    found = faults(TEXT.replace("goal:", f"  - {entry}\ngoal:"))
-    assert len(found) == 1
-    assert message in found[0]
+    lines = faults(TEXT.replace("goal:", f"  - {entry}\ngoal:"))
+    assert len(lines) == 1
+    assert message in lines[0]
 
 
 @pytest.mark.parametrize(
@@ -345,9 +345,9 @@ def test_repeated_algorithms_are_refused(entry: str, message: str) -> None:
     ],
 )
 def test_repeated_instances_are_refused(entry: str, message: str) -> None:
-    found = faults(TEXT.replace("algorithms:", f"  - {entry}\nalgorithms:"))
-    assert len(found) == 1
-    assert message in found[0]
+    lines = faults(TEXT.replace("algorithms:", f"  - {entry}\nalgorithms:"))
+    assert len(lines) == 1
+    assert message in lines[0]
 
 
 def test_a_configuration_made_in_python_is_checked_too() -> None:
@@ -411,12 +411,12 @@ def test_a_mutated_configuration_is_read_or_refused(
     assert outcome.startswith("a.yaml:")
 
 
-def test_names_of_tables_and_figures_are_those_of_the_reports() -> None:
+def test_allowed_tables_and_figures_are_those_of_the_reports() -> None:
     for kind in ("table", "figure"):
         for name in registry.names(kind):
-            made = registry.load(kind, name)
-            assert made.__name__ in (name, f"{name}_{kind}")
-            assert inspect.getdoc(made)
+            dataset = registry.load(kind, name)
+            assert dataset.__name__ in (name, f"{name}_{kind}")
+            assert inspect.getdoc(dataset)
             assert ReportEntry(**{f"{kind}s": [name]})
 
 

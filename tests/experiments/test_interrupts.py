@@ -47,7 +47,7 @@ def _handlers() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_interrupts_what_is_done(number: signal.Signals) -> None:
+def test_a_signal_interrupts_the_running_step(number: signal.Signals) -> None:
     handler = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt), Interrupts().watched():
         signal.raise_signal(number)
@@ -56,35 +56,40 @@ def test_a_signal_interrupts_what_is_done(number: signal.Signals) -> None:
 
 def hold(*steps: Callable[[], None]) -> None:
     """Take steps while signals are put off, and one more afterwards."""
-    *held, last = steps
+    *first, last = steps
     with Interrupts().watched() as interrupts:
         with interrupts.held():
-            for step in held:
+            for step in first:
                 step()
         last()
 
 
-def test_what_must_be_whole_is_done_first() -> None:
-    done: list[str] = []
-    steps = (lambda: signal.raise_signal(signal.SIGTERM), lambda: done.append("whole"))
+def test_critical_steps_finish_before_an_interrupt() -> None:
+    steps_done: list[str] = []
+    steps = (lambda: signal.raise_signal(signal.SIGTERM), lambda: steps_done.append("whole"))
     with pytest.raises(KeyboardInterrupt):
-        hold(*steps, lambda: done.append("never"))
-    assert done == ["whole"]
+        hold(*steps, lambda: steps_done.append("never"))
+    assert steps_done == ["whole"]
 
 
 def test_a_second_signal_does_not_wait() -> None:
-    done: list[str] = []
+    steps_done: list[str] = []
 
     def interrupt() -> None:
-        done.append("before")
+        steps_done.append("before")
         signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        hold(interrupt, interrupt, lambda: done.append("never"), lambda: done.append("never"))
-    assert done == ["before", "before"]
+        hold(
+            interrupt,
+            interrupt,
+            lambda: steps_done.append("never"),
+            lambda: steps_done.append("never"),
+        )
+    assert steps_done == ["before", "before"]
 
 
-def test_an_error_of_what_is_done_is_not_hidden() -> None:
+def test_an_error_of_a_step_is_raised() -> None:
     def fail() -> None:
         signal.raise_signal(signal.SIGINT)
         raise ValueError("mine")
@@ -93,14 +98,14 @@ def test_an_error_of_what_is_done_is_not_hidden() -> None:
         hold(fail, fail)
 
 
-def test_without_a_signal_nothing_happens() -> None:
-    before, done = signal.getsignal(signal.SIGINT), 0
+def test_without_a_signal_all_steps_run() -> None:
+    before, runs = signal.getsignal(signal.SIGINT), 0
     with Interrupts().watched() as interrupts:
         assert signal.getsignal(signal.SIGINT) is not before
         for _ in range(3):
             with interrupts.held():
-                done += 1
-    assert done == 3
+                runs += 1
+    assert runs == 3
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -111,17 +116,17 @@ def test_a_signal_that_is_ignored_remains_so() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-def test_in_another_thread_nothing_is_watched() -> None:
-    handler, seen = signal.getsignal(signal.SIGINT), []
+def test_other_threads_are_not_interrupted() -> None:
+    handler, handlers = signal.getsignal(signal.SIGINT), []
 
     def watch() -> None:
         with Interrupts().watched() as interrupts, interrupts.held():
-            seen.append(signal.getsignal(signal.SIGINT))
+            handlers.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=watch)
     thread.start()
     thread.join()
-    assert seen == [handler]
+    assert handlers == [handler]
 
 
 @pytest.fixture
@@ -138,8 +143,8 @@ def until_cells_run(command: Command, finished: int) -> None:
 
 def saved(folder: Path) -> list[str]:
     with Reader.open(folder / RESULTS) as reader:
-        stored = reader.stored_of(one.cell for one in reader.plan())
-        cells = [one.cell for one, _ in reader.runs()]
+        stored = reader.stored_of(run.cell for run in reader.plan())
+        cells = [planned_cell.cell for planned_cell, _ in reader.runs()]
     assert [stored[cell].fault for cell in cells] == [""] * len(cells)
     return cells
 
@@ -158,8 +163,8 @@ def test_the_command_stops_cleanly(
         command.interrupt(number)
         assert command.finish() == 130
         assert command.orphans() == []
-    said = "interrupted; 4 finished cells are in results/long; run the same command to resume"
-    assert said in command.output.splitlines()
+    expected = "interrupted; 4 finished cells are in results/long; run the same command to resume"
+    assert expected in command.output.splitlines()
     cells = saved(folder)
     with (folder / RESULTS / "runs.csv").open(newline="") as file:
         assert [row["cell"] for row in csv.DictReader(file)] == cells

@@ -15,15 +15,15 @@ from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty
 
 
-def hold(done: ExperimentRows) -> ExperimentRows:
+def hold(rows: ExperimentRows) -> ExperimentRows:
     """Check a run against its store."""
-    now = status(done.folder)
-    assert done.cells == len(now.cells)
-    assert done.stale == now.counts[CellState.STALE]
-    assert done.missing == now.counts[CellState.MISSING]
-    with Reader.open(done.folder) as reader:
-        assert done.rows == reader.rows()
-    return done
+    now = status(rows.folder)
+    assert rows.cells == len(now.cells)
+    assert rows.stale == now.counts[CellState.STALE]
+    assert rows.missing == now.counts[CellState.MISSING]
+    with Reader.open(rows.folder) as reader:
+        assert rows.rows == reader.rows()
+    return rows
 
 
 def test_all_cells_have_ended(configure: Configure, tmp_path: Path) -> None:
@@ -34,9 +34,9 @@ def test_all_cells_have_ended(configure: Configure, tmp_path: Path) -> None:
 
 def test_the_first_failure_has_ended_it(configure: Configure, tmp_path: Path) -> None:
     config = configure(algorithms=[faulty("not"), faulty("error"), faulty("segfault")])
-    done = hold(run_cells(config, output=tmp_path, execution=Execution(fail_fast=True)))
-    assert len(done.failed) == 1
-    assert done.missing == done.cells - len(done.rows) > 0
+    held_lock = hold(run_cells(config, output=tmp_path, execution=Execution(fail_fast=True)))
+    assert len(held_lock.failed) == 1
+    assert held_lock.missing == held_lock.cells - len(held_lock.rows) > 0
     run_cells(config, output=tmp_path)
     again = hold(run_cells(config, output=tmp_path, execution=Execution(fail_fast=True)))
     assert len(again.failed) == 2  # one of them not tried again: that is a failure, not a gap
@@ -50,6 +50,6 @@ def test_rows_of_other_code_and_another_budget(
         patch.setattr(CellCode, "digest_of", lambda *_: f"cell:{0:064}")
         run_cells(configure(algorithms=algorithms), output=tmp_path)
     more = configure(algorithms=[*algorithms, faulty("not", 2)])
-    done = hold(run_cells(more, output=tmp_path))
-    assert 0 < done.stale < done.cells
+    held_lock = hold(run_cells(more, output=tmp_path))
+    assert 0 < held_lock.stale < held_lock.cells
     assert hold(run_cells(more, output=tmp_path, execution=Execution(refresh=True))).stale == 0

@@ -20,7 +20,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def test_a_mapping_is_what_its_file_is(tmp_path: Path) -> None:
+def test_a_mapping_equals_its_file(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(
         "experiment: small\nproblems: [{dataset: maxcut, instances: [random-8-12]}]\n"
         "algorithms: [{name: ellipsoid, label: EA}]\n"
@@ -29,20 +29,20 @@ def test_a_mapping_is_what_its_file_is(tmp_path: Path) -> None:
     assert check(CONFIG, ["seeds=[3]"])[0].seed == 3
 
 
-def test_values_of_numpy_and_tuples_are_those_of_yaml_and_the_mapping_stays_the_callers() -> None:
-    given = CONFIG | {
+def test_numpy_values_and_tuples_equal_yaml_values_and_the_mapping_is_unchanged() -> None:
+    config = CONFIG | {
         "seeds": np.arange(2),
         "record_at": range(3, 5),
         "budget": {"seconds": np.float64(2.5)},
         "algorithms": ({"name": "ellipsoid"},),
     }
-    before = copy.deepcopy(given)
-    cells = check(given, ["budget.updates=7"])
+    before = copy.deepcopy(config)
+    cells = check(config, ["budget.updates=7"])
     assert [cell.seed for cell in cells] == [0, 1]
     assert (cells[0].budget.seconds, cells[0].budget.updates) == (2.5, 7)
     assert cells[0].trace.record_at == [3, 4]
-    assert list(given) == list(before)
-    assert given["budget"] == {"seconds": 2.5}
+    assert list(config) == list(before)
+    assert config["budget"] == {"seconds": 2.5}
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,13 @@ def test_a_mapping_within_itself_is_refused() -> None:
         check(CONFIG | {"title": endless})
 
 
-@pytest.mark.parametrize("given", [None, 5, ["quickstart"], b"quickstart"])
-@pytest.mark.parametrize("asked", [check, run, status])
-def test_what_is_no_configuration_is_answered_by_what_is(asked: Any, given: Any) -> None:
+@pytest.mark.parametrize("arguments", [None, 5, ["quickstart"], b"quickstart"])
+@pytest.mark.parametrize("function", [check, run, status])
+def test_arguments_that_are_no_configuration_are_refused_with_the_allowed_types(
+    function: Any, arguments: Any
+) -> None:
     with pytest.raises(ConfigError, match=r"as a configuration; give a file, the name of a ship"):
-        asked(given)
+        function(arguments)
 
 
 def test_another_budget_keeps_the_folder_and_other_overrides_do_not() -> None:
@@ -95,7 +97,7 @@ def test_overrides_are_a_list(overrides: Any) -> None:
 
 
 @pytest.mark.slow
-def test_relative_paths_start_from_the_current_folder_and_results_are_found_again(
+def test_relative_paths_start_at_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -109,13 +111,13 @@ def test_relative_paths_start_from_the_current_folder_and_results_are_found_agai
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"jobs": "2"}, "received '2' jobs; allowed: a whole number"),
         ({"retries": 0.5}, "received 0.5 retries; allowed: a whole number"),
         ({"progress": True}, "received True as progress; leave it out"),
     ],
 )
-def test_wrong_choices_of_a_run_are_answered(given: dict[str, Any], message: str) -> None:
+def test_invalid_run_options_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        run(CONFIG, **given)
+        run(CONFIG, **arguments)

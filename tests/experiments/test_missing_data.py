@@ -16,7 +16,7 @@ PROGRAM = "1\n1\n2\n1.0\n0 1 1 1 -1.0\n0 1 2 2 -1.0\n1 1 1 2 0.5\n"
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
@@ -48,7 +48,9 @@ def test_an_instance_without_data_is_skipped_and_run_once_it_is_there(
     assert statuses(run()) == {"here": "FEASIBLE", "gone": "FEASIBLE"}
 
 
-def test_nothing_is_run_without_leave_to_skip(tmp_path: Path, configure: Configure) -> None:
+def test_missing_data_are_an_error_unless_skipping_is_allowed(
+    tmp_path: Path, configure: Configure
+) -> None:
     config = configure(problems=[problem()], algorithms=[{"name": "auto"}])
     (tmp_path / "here.dat-s").write_text(PROGRAM)
     with pytest.raises(DataError, match=r"problem gone: .*no such file"):

@@ -43,14 +43,14 @@ class Output:
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def displays(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the notebook shows, as text."""
-    said: list[str] = []
+    displays: list[str] = []
 
     def display(*things: Any, **_: Any) -> None:
         for thing in things:
             bundle = getattr(thing, "_repr_mimebundle_", None)
-            said.append(bundle((), ())["text/plain"] if bundle else f"widget {type(thing)}")
+            displays.append(bundle((), ())["text/plain"] if bundle else f"widget {type(thing)}")
 
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
@@ -58,7 +58,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     modules["IPython.display"].display = display  # type: ignore[attr-defined]
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
-    return said
+    return displays
 
 
 @pytest.fixture
@@ -71,16 +71,16 @@ def widgets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("widgets")
-def test_a_bar_is_shown_and_no_line_for_each_cell(shown: list[str], tmp_path: Path) -> None:
+def test_a_bar_is_shown_and_no_line_for_each_cell(displays: list[str], tmp_path: Path) -> None:
     run(CONFIG, output=tmp_path)
-    assert any("small" in one and "/2" in one for one in shown)
-    assert not any("FEASIBLE" in one for one in shown)
+    assert any("small" in text and "/2" in text for text in displays)
+    assert not any("FEASIBLE" in text for text in displays)
 
 
 @pytest.mark.slow
-def test_without_widgets_there_are_lines(shown: list[str], tmp_path: Path) -> None:
+def test_without_widgets_there_are_lines(displays: list[str], tmp_path: Path) -> None:
     run(CONFIG, output=tmp_path)
-    lines = "".join(shown).splitlines()
+    lines = "".join(displays).splitlines()
     assert [line.split("  ")[:5] for line in lines] == [
         ["[1/2]", "random-8-12", "EA", "seed 0", "FEASIBLE"],
         ["[2/2]", "torus-3x4", "EA", "seed 0", "FEASIBLE"],
@@ -89,9 +89,9 @@ def test_without_widgets_there_are_lines(shown: list[str], tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("widgets")
-def test_progress_of_ones_own_takes_the_place_of_the_bar(shown: list[str], tmp_path: Path) -> None:
+def test_progress_of_a_user_replaces_the_bar(displays: list[str], tmp_path: Path) -> None:
     run(CONFIG, output=tmp_path, progress=Progress())
-    assert not shown
+    assert not displays
 
 
 def test_a_script_has_no_bar(capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def test_any_name_is_a_folder_directly_below_or_refused(
     assert folder.name == name
 
 
-def test_nothing_is_made(tmp_path: Path) -> None:
+def test_checking_creates_no_folder(tmp_path: Path) -> None:
     assert output_folder(tmp_path / "results", "one") == tmp_path / "results" / "one"
     assert list(tmp_path.iterdir()) == []
 

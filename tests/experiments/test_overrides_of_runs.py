@@ -40,7 +40,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         "problems.0.instances=[random-8-12, torus-3x4]",
     ],
 )
-def test_what_changes_nothing_of_the_runs_keeps_the_folder(config: str, override: str) -> None:
+def test_overrides_without_effect_on_the_runs_keep_the_folder(config: str, override: str) -> None:
     assert load_experiment(config, [override]).name == "small"
 
 
@@ -56,23 +56,23 @@ def test_what_changes_nothing_of_the_runs_keeps_the_folder(config: str, override
         "algorithms.2={name: winnow}",
     ],
 )
-def test_what_changes_the_runs_has_a_folder_of_its_own(config: str, override: str) -> None:
+def test_overrides_of_the_runs_have_a_separate_folder(config: str, override: str) -> None:
     name = load_experiment(config, [override]).name
     assert name.startswith("small--")
     assert len(name) == len("small--") + 8
     assert int(name[-8:], 16) >= 0
     assert load_experiment(config, ["title=Another", override]).name == name
-    for own in ("mine", "small"):
-        named = load_experiment(config, [override, f"experiment={own}"])
-        assert (named.name, named.changed) == (own, False)
+    for chosen_name in ("mine", "small"):
+        named = load_experiment(config, [override, f"experiment={chosen_name}"])
+        assert (named.name, named.changed) == (chosen_name, False)
 
 
 def test_the_folder_is_that_of_the_configuration_and_not_of_the_words(config: str) -> None:
-    one = load_experiment(config, ["seeds=[1]", "goal=budget"])
+    experiment = load_experiment(config, ["seeds=[1]", "goal=budget"])
     two = load_experiment(config, ["goal=budget", "seeds=[7]", "seeds=[1]"])
     again = load_experiment(load_experiment(config, ["seeds=[1]"]), ["goal=budget"])
-    assert one.name == two.name == again.name
-    assert one.name != load_experiment(config, ["seeds=[2]", "goal=budget"]).name
+    assert experiment.name == two.name == again.name
+    assert experiment.name != load_experiment(config, ["seeds=[2]", "goal=budget"]).name
 
 
 def test_a_long_name_has_room_for_the_digest(config: str, tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_long_name_has_room_for_the_digest(config: str, tmp_path: Path) -> Non
         output_folder(tmp_path, "../" + "n" * 64)
 
 
-def test_a_file_that_overrides_make_whole_has_a_folder_of_its_own(config: str) -> None:
+def test_a_file_completed_by_overrides_has_a_separate_folder(config: str) -> None:
     Path(config).write_text(CONFIG.replace("name: perceptron", "name: perceptrn"))
     assert load_experiment(config, ["algorithms.1.name=perceptron"]).changed
 
@@ -114,7 +114,7 @@ def test_a_budget_that_a_problem_has_itself_is_warned_of(config: str) -> None:
     assert "does not reach problems.0.budget.seconds (maxcut), algorithms.0.budget" in warning
 
 
-def test_results_of_the_experiment_stay_beside_those_of_overrides(
+def test_results_with_and_without_overrides_are_stored_separately(
     config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", config, "-q"]) == 0
@@ -122,17 +122,17 @@ def test_results_of_the_experiment_stay_beside_those_of_overrides(
     capsys.readouterr()
     words = ["-s", "problems.0.instances=[random-8-12]", "-s", "budget.seconds=9"]
     assert main(["run", config, "-q", *words]) == 0
-    said = capsys.readouterr().err.splitlines()
-    (own,) = Path("results").glob("small--*")
-    assert said == [
-        f"overrides change what is run: results in {own} (-s experiment=NAME names it)",
+    captured = capsys.readouterr().err.splitlines()
+    (folder,) = Path("results").glob("small--*")
+    assert captured == [
+        f"overrides change what is run: results in {folder} (-s experiment=NAME names it)",
         "warning: -s budget.seconds=9 does not reach algorithms.0.budget.seconds (EA); override "
         "these as well",
     ]
     assert Path("results/small/runs.csv").read_bytes() == before
-    assert len(own.joinpath("runs.csv").read_text().splitlines()) == 3
+    assert len(folder.joinpath("runs.csv").read_text().splitlines()) == 3
     assert main(["check", config, *words]) == 0
     assert "warning: -s budget.seconds=9" in capsys.readouterr().err
-    assert main(["report", str(own), "-q"]) == 0
+    assert main(["report", str(folder), "-q"]) == 0
     assert main(["status", config, *words]) == 0
-    assert capsys.readouterr().out.startswith(f"{own}: 2 done of 2 cells")
+    assert capsys.readouterr().out.startswith(f"{folder}: 2 done of 2 cells")

@@ -30,7 +30,7 @@ def test_cells_are_instances_by_seeds_by_algorithms(configure: Configure) -> Non
     ]
 
 
-def test_an_algorithm_with_seeds_of_its_own_is_run_with_those(configure: Configure) -> None:
+def test_an_algorithm_with_a_list_of_seeds_runs_with_these(configure: Configure) -> None:
     algorithms = [
         {"name": "perceptron", "label": "own", "seeds": [1, 7]},
         {"name": "perceptron", "label": "usual", "parameters": {"normalized": False}},
@@ -63,8 +63,8 @@ def test_a_problem_may_name_its_algorithms_and_limit_them(configure: Configure) 
     ]
     budget = {"updates": 9, "seconds": 8}
     cells = plan(configure(algorithms=algorithms, problems=problems, seeds=[0], budget=budget))
-    shown = [(c.instance.title, c.variant.label, c.budget) for c in cells]
-    assert shown == [
+    settings = [(c.instance.title, c.variant.label, c.budget) for c in cells]
+    assert settings == [
         ("eye-2", "own", Budget(updates=3, seconds=2)),
         ("eye-2", "swept cyclic", Budget(updates=5, seconds=2)),
         ("eye-2", "swept random", Budget(updates=5, seconds=2)),
@@ -131,17 +131,17 @@ def test_a_name_depends_on_the_data_and_looks_like_a_name(configure: Configure) 
     assert set(name) <= set("0123456789abcdef")
 
 
-def test_a_problem_may_have_its_own_seeds(configure: Configure) -> None:
+def test_a_problem_may_have_a_list_of_seeds(configure: Configure) -> None:
     problems = [
         {"dataset": "toy", "instances": ["eye-2"], "seeds": [5, 4, 6]},
         {"dataset": "toy", "instances": ["eye-3"]},
     ]
     cells = plan(configure(problems=problems, seeds=[1], algorithms=[{"name": "perceptron"}]))
-    found = [(cell.instance.title, cell.seed) for cell in cells]
-    assert found == [("eye-2", 5), ("eye-2", 4), ("eye-2", 6), ("eye-3", 1)]
+    titles = [(cell.instance.title, cell.seed) for cell in cells]
+    assert titles == [("eye-2", 5), ("eye-2", 4), ("eye-2", 6), ("eye-3", 1)]
 
 
-def test_an_algorithm_may_have_its_own_limits(configure: Configure) -> None:
+def test_an_algorithm_may_have_separate_limits(configure: Configure) -> None:
     algorithms = [
         {"name": "perceptron"},
         {"name": "faulty", "parameters": {"how": "not"}, "budget": {"seconds": 2}},
@@ -156,14 +156,14 @@ def test_an_algorithm_may_have_its_own_limits(configure: Configure) -> None:
     }
 
 
-def test_what_is_recorded_is_the_same_for_all_cells(configure: Configure) -> None:
+def test_all_cells_record_the_same_quantities(configure: Configure) -> None:
     cells = plan(configure(record_at=[10, 3], trace_measures=True))
-    asked = TraceOptions(record_at=[10, 3], trace_measures=True)
-    assert all(cell.trace == asked for cell in cells)
+    options = TraceOptions(record_at=[10, 3], trace_measures=True)
+    assert all(cell.trace == options for cell in cells)
     assert all(cell.trace == TraceOptions() for cell in plan(configure()))
 
 
-def test_the_seed_of_an_algorithm_is_its_own(configure: Configure) -> None:
+def test_the_seed_of_an_algorithm_differs_from_that_of_the_data(configure: Configure) -> None:
     seeds = {cell.algorithm_seed for cell in plan(configure(seeds=[0, 1]))}
     assert len(seeds) == 8
     assert first(configure).algorithm_seed == first(configure, goal="budget").algorithm_seed

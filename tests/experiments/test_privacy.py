@@ -39,7 +39,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "shown"),
+    ("words", "masked_words"),
     [
         (["run", "quickstart", "--jobs", "2"], ["run", "quickstart", "--jobs", "2"]),
         (["run", "{home}/a.yaml"], ["run", "~/a.yaml"]),
@@ -59,10 +59,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_a_command_line_without_names_and_secrets(
-    words: list[str], shown: list[str], home: Path
+    words: list[str], masked_words: list[str], home: Path
 ) -> None:
-    given = [word.replace("{home}", str(home)) for word in words]
-    assert masked(given) == [word.replace("{home}", str(home)) for word in shown]
+    paths = [word.replace("{home}", str(home)) for word in words]
+    assert masked(paths) == [word.replace("{home}", str(home)) for word in masked_words]
 
 
 def test_a_system_that_does_not_know_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,14 +87,14 @@ def test_a_system_that_does_not_know_the_user(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_a_path_without_the_name_of_the_user(path: str, start: str, text: str, home: Path) -> None:
     top = home.parents[1]
-    one, other, shown = (Path(p.format(home=home, top=top)) for p in (path, start, text))
-    found = portable(one, other)
-    assert Path(found) == shown
-    assert resolved(found, other) == one
+    target, other, expected = (Path(p.format(home=home, top=top)) for p in (path, start, text))
+    portable_form = portable(target, other)
+    assert Path(portable_form) == expected
+    assert resolved(portable_form, other) == target
 
 
 @pytest.mark.slow
-def test_what_a_run_leaves_behind(
+def test_files_of_a_run_contain_no_private_paths(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "lab").mkdir()
@@ -117,9 +117,9 @@ def test_what_a_run_leaves_behind(
     with Reader.open(folder) as reader:
         assert resolved(reader.about("base"), folder) == home / "lab"
     assert not verify(folder).failed
-    moved = home.parent / "bob"
-    home.rename(moved)  # everything moved together
-    assert not verify(moved / "out" / "small").failed
+    shifted = home.parent / "bob"
+    home.rename(shifted)  # everything moved together
+    assert not verify(shifted / "out" / "small").failed
 
 
 def test_the_log_of_a_bug_has_no_secrets(

@@ -32,6 +32,6 @@ def test_cells_at_a_time_share_the_work_and_the_longest_is_waited_for() -> None:
     ("seconds", "text"),
     [(0.2, "1 s"), (59.4, "59 s"), (600.0, "10 min"), (7100.0, "118 min"), (9000.0, "2 h")],
 )
-def test_it_is_said_to_be_an_estimate(seconds: float, text: str) -> None:
+def test_the_remaining_time_is_labelled_as_an_estimate(seconds: float, text: str) -> None:
     assert str(Remaining(seconds, least=False)) == f"about {text} left (estimate)"
     assert str(Remaining(seconds, least=True)) == f"more than {text} left (estimate)"

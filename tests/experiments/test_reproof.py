@@ -45,8 +45,8 @@ def test_weights_are_proved_on_the_blocks_that_the_algorithm_had(algorithm: str)
     assert result.goal_reached
     assert result.margin_upper is not None
     assert result.weights is not None
-    whole = result.weights.shape == (1 + 70 + 69 + 65 * 66 // 2,)
-    assert whole == (algorithm == "von-neumann")
+    full = result.weights.shape == (1 + 70 + 69 + 65 * 66 // 2,)
+    assert full == (algorithm == "von-neumann")
     finding = prove_claims(claims_of(result), system, result.point, result.weights)
     assert finding.faults == ()
     assert finding.margin_upper == result.margin_upper
@@ -56,9 +56,9 @@ def test_weights_of_another_shape_are_a_fault_and_no_question_for_whole_matrices
     system = chains()
     result = solve(system, "perceptron", budget=Budget(updates=2000))
     assert result.weights is not None
-    wrong = prove_claims(claims_of(result), system, result.point, result.weights[1:])
-    assert len(wrong.faults) == 1
-    assert wrong.faults[0].startswith(f"weights of shape ({len(result.weights) - 1},) in a cone")
+    refuted = prove_claims(claims_of(result), system, result.point, result.weights[1:])
+    assert len(refuted.faults) == 1
+    assert refuted.faults[0].startswith(f"weights of shape ({len(result.weights) - 1},) in a cone")
 
 
 @pytest.mark.parametrize(

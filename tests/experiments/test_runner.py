@@ -57,8 +57,8 @@ class Watching(Progress):
         self.reasons: list[str] = []
         self.started_labels: list[str] = []
 
-    def planned(self, total: int, kept: int, stale: int) -> None:
-        self.kept, self.stale = kept, stale
+    def planned(self, total: int, reused: int, stale: int) -> None:
+        self.kept, self.stale = reused, stale
 
     def replacing(self, reasons: Sequence[str]) -> None:
         self.reasons = list(reasons)
@@ -69,8 +69,8 @@ class Watching(Progress):
     def advanced(self, cell: Cell, updates: int, margin: float) -> None:
         self.moves += 1
 
-    def finished(self, done: int, total: int, row: Row) -> None:
-        self.seen.append((done, total, row["label"]))
+    def finished(self, completed: int, total: int, row: Row) -> None:
+        self.seen.append((completed, total, row["label"]))
 
 
 @pytest.mark.slow
@@ -107,8 +107,8 @@ def test_a_run_is_repeatable(configure: Configure, tmp_path: Path) -> None:
     config = configure(
         problems=[{"dataset": "toy", "instances": ["random-9"]}], algorithms=algorithms
     )
-    one, two = (run_cells(config, output=tmp_path / name) for name in "ab")
-    assert without_clocks(one) == without_clocks(two)
+    first, second = (run_cells(config, output=tmp_path / name) for name in "ab")
+    assert without_clocks(first) == without_clocks(second)
 
 
 @pytest.mark.slow
@@ -119,11 +119,11 @@ def test_a_problem_is_loaded_once_for_the_plan_and_once_for_each_cell(
     Path("loads").touch()
     assert len(run_cells(configure(), output=tmp_path).rows) == 4
     loads = [line.split() for line in Path("loads").read_text().splitlines()]
-    here = str(os.getpid())
-    assert [name for name, process in loads if process == here] == ["eye-2", "eye-3"]
-    others = [(name, process) for name, process in loads if process != here]
-    assert sorted(name for name, _ in others) == ["eye-2", "eye-2", "eye-3", "eye-3"]
-    assert len({process for _, process in others}) == 4
+    process_here = str(os.getpid())
+    assert [name for name, process in loads if process == process_here] == ["eye-2", "eye-3"]
+    elsewhere = [(name, process) for name, process in loads if process != process_here]
+    assert sorted(name for name, _ in elsewhere) == ["eye-2", "eye-2", "eye-3", "eye-3"]
+    assert len({process for _, process in elsewhere}) == 4
 
 
 def test_jobs_change_nothing_but_the_clocks(configure: Configure, tmp_path: Path) -> None:
@@ -131,10 +131,12 @@ def test_jobs_change_nothing_but_the_clocks(configure: Configure, tmp_path: Path
         problems=[{"dataset": "toy", "instances": ["eye-2", "random-9"], "measured": True}],
         seeds=[0, 1],
     )
-    one = run_cells(config, output=tmp_path / "one")
+    results = run_cells(config, output=tmp_path / "one")
     two = run_cells(config, output=tmp_path / "two", execution=Execution(jobs=2))
-    assert without_clocks(one) == without_clocks(two)
-    assert [row["cell"] for row in rows_on_disk(two.folder)] == [row["cell"] for row in one.rows]
+    assert without_clocks(results) == without_clocks(two)
+    assert [row["cell"] for row in rows_on_disk(two.folder)] == [
+        row["cell"] for row in results.rows
+    ]
 
 
 def test_a_frame_keeps_types(configure: Configure, tmp_path: Path) -> None:
@@ -170,7 +172,7 @@ def test_measures_become_columns(configure: Configure, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_traces_hold_measures_at_the_records_asked_for(
+def test_traces_hold_measures_at_the_requested_records(
     configure: Configure, tmp_path: Path, jobs: int
 ) -> None:
     config = configure(
@@ -240,25 +242,25 @@ def test_an_interrupt_keeps_the_rows_so_far(
     configure: Configure, tmp_path: Path, jobs: int
 ) -> None:
     class Stopping(Progress):
-        def finished(self, done: int, total: int, row: Row) -> None:
-            if done == 2:
+        def finished(self, completed: int, total: int, row: Row) -> None:
+            if completed == 2:
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run_cells(configure(), output=tmp_path, execution=Execution(jobs=jobs), progress=Stopping())
     assert len(rows_on_disk(tmp_path / "toy")) == 2
     watching = Watching()
-    whole = run_cells(configure(), output=tmp_path, progress=watching)
+    full = run_cells(configure(), output=tmp_path, progress=watching)
     assert (watching.kept, len(watching.seen)) == (2, 2)
-    assert without_clocks(whole) == without_clocks(run_cells(configure(), output=tmp_path / "new"))
+    assert without_clocks(full) == without_clocks(run_cells(configure(), output=tmp_path / "new"))
 
 
-def test_progress_is_told_after_each_row_is_stored(configure: Configure, tmp_path: Path) -> None:
+def test_progress_is_reported_after_each_stored_row(configure: Configure, tmp_path: Path) -> None:
     class Counting(Watching):
-        def finished(self, done: int, total: int, row: Row) -> None:
-            super().finished(done, total, row)
+        def finished(self, completed: int, total: int, row: Row) -> None:
+            super().finished(completed, total, row)
             with Reader.open(tmp_path / "toy") as reader:
-                assert len(reader.rows()) == done
+                assert len(reader.rows()) == completed
 
     watching = Counting()
     run_cells(configure(), output=tmp_path, progress=watching)
@@ -267,7 +269,7 @@ def test_progress_is_told_after_each_row_is_stored(configure: Configure, tmp_pat
     assert watching.moves > 0
 
 
-def test_a_second_run_runs_nothing_again(configure: Configure, tmp_path: Path) -> None:
+def test_a_second_run_computes_nothing(configure: Configure, tmp_path: Path) -> None:
     once = run_cells(configure(), output=tmp_path)
     watching = Watching()
     twice = run_cells(configure(), output=tmp_path, progress=watching)
@@ -330,15 +332,15 @@ def test_a_fresh_start_keeps_the_earlier_store(configure: Configure, tmp_path: P
 
 
 @pytest.mark.slow
-def test_stale_rows_are_kept_until_they_are_refreshed(
+def test_stale_rows_remain_until_they_are_refreshed(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     once = run_cells(configure(), output=tmp_path)
     monkeypatch.setattr(CellCode, "digest_of", lambda *_: f"cell:{0:064}")
     watching = Watching()
-    kept = run_cells(configure(), output=tmp_path, progress=watching)
+    second = run_cells(configure(), output=tmp_path, progress=watching)
     assert (watching.kept, watching.stale, watching.seen) == (4, 4, [])
-    assert kept.rows == once.rows
+    assert second.rows == once.rows
     refreshed = run_cells(
         configure(), output=tmp_path, execution=Execution(refresh=True), progress=watching
     )
@@ -347,16 +349,14 @@ def test_stale_rows_are_kept_until_they_are_refreshed(
 
 
 @pytest.mark.slow
-def test_rows_that_are_replaced_are_told_with_the_reason(
-    configure: Configure, tmp_path: Path
-) -> None:
+def test_replaced_rows_are_reported_with_the_reason(configure: Configure, tmp_path: Path) -> None:
     watching = Watching()
     run_cells(configure(budget={"updates": 1}), output=tmp_path, progress=watching)
     assert watching.reasons == []
     run_cells(configure(), output=tmp_path, progress=watching)
     assert watching.reasons
-    told = "it ended at 1 update; the limit is "
-    assert all(reason.startswith(told) for reason in watching.reasons), watching.reasons
+    reason_start = "it ended at 1 update; the limit is "
+    assert all(reason.startswith(reason_start) for reason in watching.reasons), watching.reasons
 
 
 def test_the_budget_ends_a_cell(configure: Configure, tmp_path: Path) -> None:
@@ -382,8 +382,8 @@ def test_results_need_a_folder_that_can_be_written_to(configure: Configure, tmp_
 
 def test_cells_that_are_the_same_are_refused(configure: Configure, tmp_path: Path) -> None:
     problems = [{"dataset": "toy", "instances": ["eye-2"], "grid": {"scale": [1, 1.0]}}]
-    said = r"problem eye-2 scale=1\.0: its data are those of eye-2 scale=1,"
-    with pytest.raises(ConfigError, match=said):
+    message = r"problem eye-2 scale=1\.0: its data are those of eye-2 scale=1,"
+    with pytest.raises(ConfigError, match=message):
         run_cells(configure(problems=problems), output=tmp_path)
 
 
@@ -435,7 +435,7 @@ def test_no_jobs_are_refused(configure: Configure) -> None:
         run_cells(configure(), execution=Execution(jobs=0))
 
 
-def test_the_configuration_in_use_is_kept(configure: Configure, tmp_path: Path) -> None:
+def test_the_configuration_in_use_is_stored(configure: Configure, tmp_path: Path) -> None:
     results = run_cells(configure(), overrides=["title=Other"], output=tmp_path)
-    kept = ExperimentConfig.model_validate_json((results.folder / "config.json").read_text())
-    assert kept == configure(title="Other")
+    stored = ExperimentConfig.model_validate_json((results.folder / "config.json").read_text())
+    assert stored == configure(title="Other")

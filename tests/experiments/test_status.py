@@ -24,8 +24,7 @@ from perceptron_lab.experiments.running.status import CellState, ExperimentStatu
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
-from tests.experiments.conftest import Configure
-from tests.experiments.made_stores import (
+from tests.experiments.artificial_stores import (
     LIMITS,
     MACHINE,
     make_failure,
@@ -33,6 +32,7 @@ from tests.experiments.made_stores import (
     make_result,
     make_row,
 )
+from tests.experiments.conftest import Configure
 
 SHA256 = "5a" * 32
 
@@ -54,8 +54,8 @@ def add(store: Store, planned: Planned, outcome: Any = None, core: str = "") -> 
     store.add(planned, row, ended, core=core or core_of(planned), limits=LIMITS)
 
 
-def states(found: ExperimentStatus) -> list[tuple[str, str, bool]]:
-    return [(cell.state.value, cell.why, cell.due) for cell in found.cells]
+def states(report: ExperimentStatus) -> list[tuple[str, str, bool]]:
+    return [(cell.state.value, cell.why, cell.due) for cell in report.cells]
 
 
 @pytest.fixture
@@ -75,45 +75,45 @@ def test_every_state_has_its_reason(config: ExperimentConfig, results: Path) -> 
         add(store, planned[0])
         add(store, planned[1], core=f"cell:{0:064}")
         add(store, planned[2], make_failure())
-    found = status(results)
-    assert (found.experiment, found.folder, found.running, found.process) == (
+    report = status(results)
+    assert (report.experiment, report.folder, report.running, report.process) == (
         "toy",
         str(results),
         False,
         None,
     )
     core = shown_digest(core_of(planned[1]))
-    assert states(found) == [
+    assert states(report) == [
         ("done", "", False),
         ("stale", f"the numeric code was 00000000 and is {core}; --refresh runs it again", False),
         ("failed", "it ended badly; the next run tries it again", True),
         ("missing", "it was not run yet", True),
     ]
-    assert [cell.status for cell in found.cells] == ["FEASIBLE", "FEASIBLE", "CRASHED", ""]
-    assert found.counts == {"done": 1, "running": 0, "failed": 1, "stale": 1, "missing": 1}
-    assert str(found) == f"{results}: 1 done, 1 failed, 1 stale, 1 missing of 4 cells"
+    assert [cell.status for cell in report.cells] == ["FEASIBLE", "FEASIBLE", "CRASHED", ""]
+    assert report.counts == {"done": 1, "running": 0, "failed": 1, "stale": 1, "missing": 1}
+    assert str(report) == f"{results}: 1 done, 1 failed, 1 stale, 1 missing of 4 cells"
 
 
-def test_a_run_that_is_alive_is_shown_and_one_that_died_is_told(
+def test_a_running_process_is_shown_and_a_dead_one_is_reported(
     config: ExperimentConfig, results: Path
 ) -> None:
     with Store.open(results) as store:
         planned = begun(store, config)
         store.running(planned[0].cell)
-        found = status(results)
-        assert (found.running, found.process) == (True, os.getpid())
-        assert states(found)[0][0] == "running"
-        assert states(found)[0][1].startswith("since 20")
-        assert str(found).endswith(f" of 4 cells (process {os.getpid()} writes there now)")
+        report = status(results)
+        assert (report.running, report.process) == (True, os.getpid())
+        assert states(report)[0][0] == "running"
+        assert states(report)[0][1].startswith("since 20")
+        assert str(report).endswith(f" of 4 cells (process {os.getpid()} writes there now)")
         add(store, planned[0])
         assert states(status(results))[0] == ("done", "", False)
         store.running(planned[1].cell)
-    found = status(results)
-    assert (found.running, found.process) == (False, None)
-    assert states(found)[1] == ("missing", "it was cut off", True)
+    report = status(results)
+    assert (report.running, report.process) == (False, None)
+    assert states(report)[1] == ("missing", "it was cut off", True)
 
 
-def test_a_run_in_another_process_is_seen(config: ExperimentConfig, results: Path) -> None:
+def test_a_run_in_another_process_is_detected(config: ExperimentConfig, results: Path) -> None:
     with Store.open(results) as store:
         begun(store, config)
     hold = (
@@ -130,7 +130,7 @@ def test_a_run_in_another_process_is_seen(config: ExperimentConfig, results: Pat
     assert status(results).process is None
 
 
-def test_failures_that_are_kept_are_failures(config: ExperimentConfig, results: Path) -> None:
+def test_stored_failures_count_as_failures(config: ExperimentConfig, results: Path) -> None:
     unverified = make_outcome(make_result(status=Status.UNVERIFIED, proved=False))
     with Store.open(results) as store:
         planned = begun(store, config)
@@ -146,7 +146,7 @@ def test_failures_that_are_kept_are_failures(config: ExperimentConfig, results: 
 
 
 @pytest.mark.parametrize(("cells_at_a_time", "due"), [(1, False), (2, True)])
-def test_a_cell_that_was_out_of_memory_among_others_is_tried_again_alone(
+def test_a_cell_that_ran_out_of_memory_among_others_is_rerun_alone(
     config: ExperimentConfig, results: Path, cells_at_a_time: int, due: bool
 ) -> None:
     limits = ProcessLimits(memory=memory_of(None, cells_at_a_time))
@@ -159,7 +159,7 @@ def test_a_cell_that_was_out_of_memory_among_others_is_tried_again_alone(
     assert (first.state, first.due) == (CellState.FAILED, due)
 
 
-def test_a_failure_tells_of_the_result_before_it_and_of_other_code(
+def test_a_failure_mentions_the_earlier_result_and_other_code(
     config: ExperimentConfig, results: Path
 ) -> None:
     unverified = make_outcome(make_result(status=Status.UNVERIFIED, proved=False))
@@ -168,21 +168,21 @@ def test_a_failure_tells_of_the_result_before_it_and_of_other_code(
         add(store, planned[0])
         add(store, planned[0], make_failure())
         add(store, planned[1], unverified, core=f"cell:{0:064}")
-    found = states(status(results))
-    kept = "the store has an earlier result of it"
-    assert found[0][1] == f"it ended badly; the next run tries it again; {kept}"
-    assert found[1][0] == "failed"
-    assert found[1][1].startswith("proved; the numeric code was 00000000 and is ")
+    rows = states(status(results))
+    earlier = "the store has an earlier result of it"
+    assert rows[0][1] == f"it ended badly; the next run tries it again; {earlier}"
+    assert rows[1][0] == "failed"
+    assert rows[1][1].startswith("proved; the numeric code was 00000000 and is ")
 
 
-def test_a_configuration_is_held_against_its_results(
+def test_a_configuration_is_compared_with_its_results(
     configure: Configure, results: Path, tmp_path: Path
 ) -> None:
     config = configure(budget={"updates": 100})
     with Store.open(results) as store:
         planned = begun(store, config)
-        for one in planned:
-            add(store, one)
+        for planned_cell in planned:
+            add(store, planned_cell)
     assert {state for state, *_ in states(status(config, output=tmp_path))} == {"done"}
     for updates in (2, 1000):  # three were enough
         other = config.model_copy(update={"budget": Budget(updates=updates)})
@@ -196,13 +196,13 @@ def test_a_configuration_is_held_against_its_results(
     assert [cell.cell == "" for cell in seeds.cells] == [False, False, True, True] * 2
 
 
-def test_what_overrides_change_has_results_of_its_own(
+def test_results_with_overrides_are_separate(
     configure: Configure, results: Path, tmp_path: Path
 ) -> None:
     config = configure()
     with Store.open(results) as store:
-        for one in begun(store, config):
-            add(store, one)
+        for planned_cell in begun(store, config):
+            add(store, planned_cell)
     seeds = status(config, output=tmp_path, overrides=["seeds=[0]"])
     assert {state for state, *_ in states(seeds)} == {"done"}  # it changes nothing
     seeds = status(config, output=tmp_path, overrides=["seeds=[1]"])
@@ -210,15 +210,15 @@ def test_what_overrides_change_has_results_of_its_own(
     assert {state for state, *_ in states(seeds)} == {"missing"}
 
 
-def test_a_configuration_without_results_is_missing_whole(
+def test_a_configuration_without_results_is_entirely_missing(
     config: ExperimentConfig, tmp_path: Path
 ) -> None:
-    found = status(config, output=tmp_path / "results")
-    assert found.counts["missing"] == len(found.cells) == 4
+    report = status(config, output=tmp_path / "results")
+    assert report.counts["missing"] == len(report.cells) == 4
     assert not (tmp_path / "results").exists()
 
 
-def test_nothing_is_loaded_or_written(
+def test_status_loads_and_writes_nothing(
     config: ExperimentConfig, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store.open(results) as store:
@@ -238,30 +238,30 @@ def test_an_algorithm_that_is_not_registered_here_is_not_called_stale(
     config: ExperimentConfig, results: Path
 ) -> None:
     with Store.open(results) as store:
-        for one in begun(store, config):
-            add(store, one)
+        for planned_cell in begun(store, config):
+            add(store, planned_cell)
     registry.unregister("algorithm", "faulty")
-    found = states(status(results))
-    assert found[0] == ("done", "", False)
-    assert found[1][0] == "done"
-    assert "not registered here" in found[1][1]
+    rows = states(status(results))
+    assert rows[0] == ("done", "", False)
+    assert rows[1][0] == "done"
+    assert "not registered here" in rows[1][1]
 
 
-def test_damage_is_told(config: ExperimentConfig, results: Path) -> None:
+def test_damage_is_reported(config: ExperimentConfig, results: Path) -> None:
     with Store.open(results) as store:
         planned = begun(store, config)
-        for one in planned:
-            add(store, one)
+        for planned_cell in planned:
+            add(store, planned_cell)
     path_of(results, planned[1].cell).unlink()
-    found = states(status(results))
-    assert [state for state, *_ in found] == ["done", "missing", "done", "done"]
-    assert found[1][1].startswith("its certificate cannot be read")
+    rows = states(status(results))
+    assert [state for state, *_ in rows] == ["done", "missing", "done", "done"]
+    assert rows[1][1].startswith("its certificate cannot be read")
     (results / "runs.sqlite").write_bytes(b"nothing")
     with pytest.raises(DataError, match="damaged"):
         status(results)
 
 
-def test_what_makes_no_sense_is_refused(
+def test_invalid_arguments_are_refused(
     config: ExperimentConfig, results: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError, match="no results there"):
@@ -277,10 +277,10 @@ def test_what_makes_no_sense_is_refused(
 def test_it_is_json(config: ExperimentConfig, results: Path) -> None:
     with Store.open(results) as store:
         add(store, begun(store, config)[0])
-    found = json.loads(json.dumps(status(results).as_json()))
-    assert found["counts"] == {"done": 1, "running": 0, "failed": 0, "stale": 0, "missing": 3}
-    assert found["cells"][0]["state"] == CellState.DONE
-    assert set(found["cells"][0]) == {
+    data = json.loads(json.dumps(status(results).as_json()))
+    assert data["counts"] == {"done": 1, "running": 0, "failed": 0, "stale": 0, "missing": 3}
+    assert data["cells"][0]["state"] == CellState.DONE
+    assert set(data["cells"][0]) == {
         "problem",
         "label",
         "seed",

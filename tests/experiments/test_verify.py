@@ -40,8 +40,8 @@ from tests.repetitions import thinned
 
 
 def verdict(path: Path) -> Verified:
-    (one,) = verify(path).cells
-    return one
+    (cell,) = verify(path).cells
+    return cell
 
 
 def tampered(path: Path, change: Callable[[Certificate], Certificate]) -> Verified:
@@ -58,139 +58,150 @@ def test_every_claim_is_proved_again_without_an_algorithm(
     problem, algorithm, more, status = CELLS[name]
     path = certified(tmp_path, problem, algorithm, **more)
     forbid_algorithms(monkeypatch)
-    found = verdict(path)
-    assert (found.verdict, found.message) == (Verdict.PROVED, "")
-    assert status is None or found.status == status
-    assert found.cell == path.stem
+    verified = verdict(path)
+    assert (verified.verdict, verified.message) == (Verdict.PROVED, "")
+    assert status is None or verified.status == status
+    assert verified.cell == path.stem
 
 
 TAMPERED: dict[str, tuple[str, Callable[[Certificate], Certificate], str]] = {
     "a point negated": (
         "rows",
-        lambda one: replace(one, point=-one.point),
+        lambda answer: replace(answer, point=-answer.point),
         "the point is not proved strictly feasible",
     ),
     "a point with NaN": (
         "rows",
-        lambda one: replace(one, point=np.full_like(one.point, np.nan)),
+        lambda answer: replace(answer, point=np.full_like(answer.point, np.nan)),
         "the point is not proved",
     ),
     "a point that is cut off": (
         "rows",
-        lambda one: replace(one, point=one.point[1:]),
+        lambda answer: replace(answer, point=answer.point[1:]),
         "a point of shape (39,) in a problem of 40 unknowns",
     ),
     "a margin raised": (
         "rows",
-        lambda one: replace(one, margin_lower=(one.margin_lower or 0.0) * 1.001),
+        lambda answer: replace(answer, margin_lower=(answer.margin_lower or 0.0) * 1.001),
         "is claimed",
     ),
     "a margin of infinity": (
         "rows",
-        lambda one: replace(one, margin_lower=np.inf),
+        lambda answer: replace(answer, margin_lower=np.inf),
         "a bound is not a finite number",
     ),
     "a margin of NaN": (
         "rows",
-        lambda one: replace(one, margin_lower=np.nan),
+        lambda answer: replace(answer, margin_lower=np.nan),
         "a bound is not a finite number",
     ),
     "the proof denied": (
         "rows",
-        lambda one: replace(one, proved=False),
+        lambda answer: replace(answer, proved=False),
         "FEASIBLE is not called proved",
     ),
     "a limit called feasible": (
         "limit",
-        lambda one: replace(one, status=Status.FEASIBLE, proved=True),
+        lambda answer: replace(answer, status=Status.FEASIBLE, proved=True),
         "the point is not proved strictly feasible",
     ),
     "a feasible problem called infeasible": (
         "rows, ratio",
-        lambda one: replace(one, status=Status.INFEASIBLE, margin_lower=None),
+        lambda answer: replace(answer, status=Status.INFEASIBLE, margin_lower=None),
         "the weights do not prove",
     ),
     "a limit called proved": (
         "limit",
-        lambda one: replace(one, proved=True),
+        lambda answer: replace(answer, proved=True),
         "UPDATE_LIMIT is called proved",
     ),
     "a bound without weights": (
         "limit",
-        lambda one: replace(one, weights=None, margin_upper=0.9),
+        lambda answer: replace(answer, weights=None, margin_upper=0.9),
         "and there are none",
     ),
     "weights of another cone": (
         "rows, none",
-        lambda one: replace(one, weights=np.ones(3)),
+        lambda answer: replace(answer, weights=np.ones(3)),
         "weights of shape (3,) in a cone of size 60",
     ),
     "weights negated": (
         "rows, none",
-        lambda one: replace(one, weights=-np.asarray(one.weights)),
+        lambda answer: replace(answer, weights=-np.asarray(answer.weights)),
         "the weights do not prove",
     ),
     "weights of ones": (
         "mixed",
-        lambda one: replace(one, status=Status.INFEASIBLE, weights=np.ones(19), margin_lower=None),
+        lambda answer: replace(
+            answer, status=Status.INFEASIBLE, weights=np.ones(19), margin_lower=None
+        ),
         "weights",
     ),
     "an upper bound lowered": (
         "rows, bounded",
-        lambda one: replace(one, margin_upper=(one.margin_upper or 0.0) * 0.99),
+        lambda answer: replace(answer, margin_upper=(answer.margin_upper or 0.0) * 0.99),
         "is claimed",
     ),
     "a margin bounded by nothing": (
         "rows, bounded",
-        lambda one: replace(one, margin_lower=None, margin_upper=None),
+        lambda answer: replace(answer, margin_lower=None, margin_upper=None),
         "no bound that was asked for is proved",
     ),
     "a kernel's coefficients negated": (
         "kernel",
-        lambda one: replace(one, point=-one.point),
+        lambda answer: replace(answer, point=-answer.point),
         "is not proved",
     ),
     "a matrix's point moved": (
         "matrices",
-        lambda one: replace(one, point=one.point - 1e3 * np.abs(one.point).max()),
+        lambda answer: replace(answer, point=answer.point - 1e3 * np.abs(answer.point).max()),
         "is not proved",
     ),
     "another seed": (
         "rows",
-        lambda one: replace(one, problem=dict(one.problem) | {"seed": 1}),
+        lambda answer: replace(answer, problem=dict(answer.problem) | {"seed": 1}),
         "its settings are not those of the cell",
     ),
     "another algorithm": (
         "rows",
-        lambda one: replace(one, algorithm=dict(one.algorithm) | {"name": "winnow"}),
+        lambda answer: replace(answer, algorithm=dict(answer.algorithm) | {"name": "winnow"}),
         "its settings are not those of the cell",
     ),
     "a larger ellipsoid": (
         "ellipsoid",
-        lambda one: replace(one, proof=dict(one.proof) | {"0.offset": 9.0 + one.proof["0.offset"]}),
+        lambda answer: replace(
+            answer, proof=dict(answer.proof) | {"0.offset": 9.0 + answer.proof["0.offset"]}
+        ),
         "FEASIBLE is claimed, FITTED is proved",
     ),
     "no ellipsoid at all": (
         "ellipsoid",
-        lambda one: replace(one, proof={k: v for k, v in one.proof.items() if k != "0.factor"}),
+        lambda answer: replace(
+            answer, proof={k: v for k, v in answer.proof.items() if k != "0.factor"}
+        ),
         "FEASIBLE is claimed",
     ),
     "a larger ratio": (
         "ellipsoid",
-        lambda one: replace(one, certificate={"figures": {"ratio_lower": 1e3, "ratio_upper": 1e4}}),
+        lambda answer: replace(
+            answer, certificate={"figures": {"ratio_lower": 1e3, "ratio_upper": 1e4}}
+        ),
         "ratio_lower 1000 is claimed",
     ),
     "other weights of the dual": (
         "no ellipsoid",
-        lambda one: replace(
-            one, proof=dict(one.proof) | {"0.positive_weights": 0 * one.proof["0.positive_weights"]}
+        lambda answer: replace(
+            answer,
+            proof=dict(answer.proof)
+            | {"0.positive_weights": 0 * answer.proof["0.positive_weights"]},
         ),
         "is claimed, FITTED is proved",
     ),
     "negative weights of the dual": (
         "no ellipsoid",
-        lambda one: replace(
-            one, proof=dict(one.proof) | {"0.positive_weights": -one.proof["0.positive_weights"]}
+        lambda answer: replace(
+            answer,
+            proof=dict(answer.proof) | {"0.positive_weights": -answer.proof["0.positive_weights"]},
         ),
         "is claimed, FITTED is proved",
     ),
@@ -198,57 +209,62 @@ TAMPERED: dict[str, tuple[str, Callable[[Certificate], Certificate], str]] = {
 
 
 @pytest.mark.parametrize("name", TAMPERED)
-def test_what_was_tampered_with_is_not_proved(name: str, tmp_path: Path) -> None:
+def test_tampered_claims_are_not_verified(name: str, tmp_path: Path) -> None:
     cell, change, message = TAMPERED[name]
     problem, algorithm, more, _ = CELLS[cell]
     path = certified(tmp_path, problem, algorithm, **more)
-    found = tampered(path, change)
-    assert found.verdict is Verdict.NOT_PROVED
-    assert message in found.message
+    verdict = tampered(path, change)
+    assert verdict.verdict is Verdict.NOT_PROVED
+    assert message in verdict.message
 
 
 DAMAGED: dict[str, tuple[str, Callable[[Certificate], Certificate]]] = {
-    "proved is a text": ("rows", lambda one: replace(one, proved="yes")),  # type: ignore[arg-type]
-    "a margin is a text": ("rows", lambda one: replace(one, margin_lower="big")),  # type: ignore[arg-type]
-    "a point of words": ("rows", lambda one: replace(one, point=np.array(["x"]))),
-    "no dataset": ("rows", lambda one: replace(one, problem={})),
+    "proved is a text": ("rows", lambda answer: replace(answer, proved="yes")),  # type: ignore[arg-type]
+    "a margin is a text": ("rows", lambda answer: replace(answer, margin_lower="big")),  # type: ignore[arg-type]
+    "a point of words": ("rows", lambda answer: replace(answer, point=np.array(["x"]))),
+    "no dataset": ("rows", lambda answer: replace(answer, problem={})),
     "a seed that is none": (
         "rows",
-        lambda one: replace(one, problem=dict(one.problem) | {"seed": "0"}),
+        lambda answer: replace(answer, problem=dict(answer.problem) | {"seed": "0"}),
     ),
-    "figures that are none": ("ellipsoid", lambda one: replace(one, certificate={"figures": 3})),
+    "figures that are none": (
+        "ellipsoid",
+        lambda answer: replace(answer, certificate={"figures": 3}),
+    ),
     "a figure that is none": (
         "ellipsoid",
-        lambda one: replace(one, certificate={"figures": {"ratio_lower": "1"}}),
+        lambda answer: replace(answer, certificate={"figures": {"ratio_lower": "1"}}),
     ),
     "an array of another task": (
         "ellipsoid",
-        lambda one: replace(one, proof=dict(one.proof) | {"7.factor": np.ones(1)}),
+        lambda answer: replace(answer, proof=dict(answer.proof) | {"7.factor": np.ones(1)}),
     ),
     "an ellipsoid of another dimension": (
         "ellipsoid",
-        lambda one: replace(one, proof=dict(one.proof) | {"0.shift": np.ones(1)}),
+        lambda answer: replace(answer, proof=dict(answer.proof) | {"0.shift": np.ones(1)}),
     ),
     "weights of other examples": (
         "ellipsoid",
-        lambda one: replace(one, proof=dict(one.proof) | {"0.negative_weights": np.ones(1)}),
+        lambda answer: replace(
+            answer, proof=dict(answer.proof) | {"0.negative_weights": np.ones(1)}
+        ),
     ),
 }
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_what_cannot_be_a_certificate_is_damaged(name: str, tmp_path: Path) -> None:
+def test_malformed_certificates_are_damaged(name: str, tmp_path: Path) -> None:
     cell, change = DAMAGED[name]
     problem, algorithm, more, _ = CELLS[cell]
     path = certified(tmp_path, problem, algorithm, **more)
-    found = tampered(path, change)
-    assert found.verdict is Verdict.DAMAGED
-    assert found.message
+    verdict = tampered(path, change)
+    assert verdict.verdict is Verdict.DAMAGED
+    assert verdict.message
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", thinned(DECIDING, step=4))
-def test_what_any_algorithm_claims_on_any_system_is_proved_again(
+def test_claims_of_every_algorithm_on_every_system_are_verified_again(
     algorithm: str, tmp_path: Path
 ) -> None:
     """Also what it claims when its budget ends, and whatever it runs on inside."""
@@ -258,12 +274,12 @@ def test_what_any_algorithm_claims_on_any_system_is_proved_again(
             path = attempted(tmp_path, problem, {"name": algorithm}, budget={"updates": updates})
             if path is None:
                 continue  # it does not run on such systems
-            found = verdict(path)
-            assert (found.verdict, found.message) in (
+            verified = verdict(path)
+            assert (verified.verdict, verified.message) in (
                 (Verdict.PROVED, ""),
                 (Verdict.NOTHING_CLAIMED, ""),
             ), problem
-            judged += found.verdict is Verdict.PROVED
+            judged += verified.verdict is Verdict.PROVED
     assert judged
 
 
@@ -271,7 +287,7 @@ SPECIAL = (0.0, -1.0, 1e-320, 1e300, -1e300, np.inf, -np.inf, np.nan)
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def sound_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Certificates of cells with all kinds of proofs."""
     folder = tmp_path_factory.mktemp("whole")
     names = ("rows", "rows, none", "kernel", "mixed", "whole matrices", "ellipsoid", "no ellipsoid")
@@ -280,26 +296,26 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.slow
 @given(data=st.data())
-def test_no_numbers_make_it_fail(data: st.DataObject, whole: dict[str, Path]) -> None:
+def test_no_numbers_make_it_fail(data: st.DataObject, sound_files: dict[str, Path]) -> None:
     """Whatever the arrays hold, there is a verdict, and a status that is not true is not proved."""
-    name = data.draw(st.sampled_from(sorted(whole)))
+    name = data.draw(st.sampled_from(sorted(sound_files)))
 
     def spoilt(array: Any) -> Any:
         changed = np.array(array)
         if changed.size and data.draw(st.booleans()):
             with np.errstate(all="ignore"):
                 changed = changed * data.draw(st.sampled_from((1.0, *SPECIAL)))
-            places = data.draw(st.lists(st.integers(0, changed.size - 1), max_size=3))
-            for place in places:
-                changed.flat[place] = data.draw(st.sampled_from(SPECIAL))
+            indices = data.draw(st.lists(st.integers(0, changed.size - 1), max_size=3))
+            for position in indices:
+                changed.flat[position] = data.draw(st.sampled_from(SPECIAL))
         return changed
 
-    def change(one: Certificate) -> Certificate:
-        weights = None if one.weights is None else spoilt(one.weights)
-        proof = {name: spoilt(array) for name, array in one.proof.items()}
-        return replace(one, point=spoilt(one.point), weights=weights, proof=proof)
+    def change(answer: Certificate) -> Certificate:
+        weights = None if answer.weights is None else spoilt(answer.weights)
+        proof = {name: spoilt(array) for name, array in answer.proof.items()}
+        return replace(answer, point=spoilt(answer.point), weights=weights, proof=proof)
 
-    assert tampered(whole[name], change).verdict in (
+    assert tampered(sound_files[name], change).verdict in (
         Verdict.PROVED,
         Verdict.NOT_PROVED,
     )
@@ -307,20 +323,22 @@ def test_no_numbers_make_it_fail(data: st.DataObject, whole: dict[str, Path]) ->
 
 @given(data=st.data())
 def test_no_status_is_proved_that_contradicts_the_true_one(
-    data: st.DataObject, whole: dict[str, Path]
+    data: st.DataObject, sound_files: dict[str, Path]
 ) -> None:
-    name = data.draw(st.sampled_from(sorted(set(whole) - {"whole matrices"})))
-    true = read_certificate(whole[name]).status
+    name = data.draw(st.sampled_from(sorted(set(sound_files) - {"whole matrices"})))
+    true = read_certificate(sound_files[name]).status
     opposite = {Status.FEASIBLE: Status.INFEASIBLE, Status.INFEASIBLE: Status.FEASIBLE}
 
-    def change(one: Certificate) -> Certificate:
-        size = len(one.point) if one.weights is None else len(one.weights)
-        weights = data.draw(st.sampled_from((one.weights, np.ones(size), one.point[:size])))
-        point = data.draw(st.sampled_from((one.point, -one.point, np.ones_like(one.point))))
+    def change(answer: Certificate) -> Certificate:
+        size = len(answer.point) if answer.weights is None else len(answer.weights)
+        weights = data.draw(st.sampled_from((answer.weights, np.ones(size), answer.point[:size])))
+        point = data.draw(
+            st.sampled_from((answer.point, -answer.point, np.ones_like(answer.point)))
+        )
         bounds = {"margin_lower": None, "margin_upper": None}
-        return replace(one, status=opposite[true], point=point, weights=weights, **bounds)
+        return replace(answer, status=opposite[true], point=point, weights=weights, **bounds)
 
-    assert tampered(whole[name], change).verdict is Verdict.NOT_PROVED
+    assert tampered(sound_files[name], change).verdict is Verdict.NOT_PROVED
 
 
 def test_a_bound_may_be_missed_by_a_billionth_part_of_itself(tmp_path: Path) -> None:
@@ -328,9 +346,9 @@ def test_a_bound_may_be_missed_by_a_billionth_part_of_itself(tmp_path: Path) -> 
     path = certified(tmp_path, problem, algorithm, **more)
 
     def raised(by: float) -> Verdict:
-        def change(one: Certificate) -> Certificate:
-            assert one.margin_lower is not None
-            return replace(one, margin_lower=one.margin_lower * (1.0 + by))
+        def change(answer: Certificate) -> Certificate:
+            assert answer.margin_lower is not None
+            return replace(answer, margin_lower=answer.margin_lower * (1.0 + by))
 
         return tampered(path, change).verdict
 
@@ -351,19 +369,19 @@ def test_a_flipped_bit_is_found_or_changes_nothing(data: st.DataObject, small: P
     content[at // 8] ^= 1 << at % 8
     flipped = small.with_name("flipped.npz")
     flipped.write_bytes(content)
-    found = verdict(flipped)
-    assert found.verdict in (Verdict.DAMAGED, Verdict.NOT_PROVED) or same(flipped, small)
+    verified = verdict(flipped)
+    assert verified.verdict in (Verdict.DAMAGED, Verdict.NOT_PROVED) or same(flipped, small)
 
 
 def same(left: Path, right: Path) -> bool:
     """Return whether two certificates say the same: not all bytes of an archive say something."""
-    one, other = read_certificate(left), read_certificate(right)
-    texts = [json.dumps({k: str(v) for k, v in vars(c).items()}) for c in (one, other)]
-    return texts[0] == texts[1] and np.array_equal(one.point, other.point)
+    first, second = read_certificate(left), read_certificate(right)
+    texts = [json.dumps({k: str(v) for k, v in vars(c).items()}) for c in (first, second)]
+    return texts[0] == texts[1] and np.array_equal(first.point, second.point)
 
 
 @given(length=st.integers(0, 3000))
-def test_what_is_cut_off_is_damaged(length: int, small: Path) -> None:
+def test_truncated_files_are_damaged(length: int, small: Path) -> None:
     content = small.read_bytes()
     short = small.with_name("short.npz")
     short.write_bytes(content[: min(length, len(content) - 1)])
@@ -381,16 +399,16 @@ def program(folder: Path, text: str, **parameters: Any) -> Path:
     ("text", "status"), [(EMPTY, Status.INFEASIBLE), (WHOLE, Status.FEASIBLE)], ids=["none", "one"]
 )
 def test_programs_in_files(text: str, status: Status, tmp_path: Path) -> None:
-    found = verdict(program(tmp_path, text))
-    assert (found.status, found.verdict, found.message) == (status, Verdict.PROVED, "")
+    verified = verdict(program(tmp_path, text))
+    assert (verified.status, verified.verdict, verified.message) == (status, Verdict.PROVED, "")
 
 
-def test_data_that_changed_are_told_from_claims_that_do_not_hold(tmp_path: Path) -> None:
+def test_changed_data_are_distinguished_from_false_claims(tmp_path: Path) -> None:
     path = program(tmp_path, WHOLE)
     (tmp_path / "own.dat-s").write_text(WHOLE.replace("0.3", "0.4"))
-    found = verdict(path)
-    assert found.verdict is Verdict.DATA_CHANGED
-    assert "sha256" in found.message
+    verified = verdict(path)
+    assert verified.verdict is Verdict.DATA_CHANGED
+    assert "sha256" in verified.message
 
 
 def test_rows_on_disk_are_those_of_their_name_and_seed(tmp_path: Path) -> None:
@@ -408,19 +426,19 @@ def test_rows_on_disk_are_those_of_their_name_and_seed(tmp_path: Path) -> None:
     assert verdict(path).verdict is Verdict.DATA_CHANGED
 
 
-def test_data_that_cannot_be_had_prove_nothing(tmp_path: Path) -> None:
+def test_without_data_nothing_is_verified(tmp_path: Path) -> None:
     path = program(tmp_path, WHOLE)
     (tmp_path / "own.dat-s").unlink()
-    found = verdict(path)
-    assert found.verdict is Verdict.MISSING
-    assert "own.dat-s: no such file" in found.message
-    assert "name the folder that they are in: --base DIR" in found.message
+    verified = verdict(path)
+    assert verified.verdict is Verdict.MISSING
+    assert "own.dat-s: no such file" in verified.message
+    assert "name the folder that they are in: --base DIR" in verified.message
     there = verify(path, base=tmp_path).cells[0]
     assert there.verdict is Verdict.MISSING
     assert "--base" not in there.message
 
 
-def test_data_may_have_moved(tmp_path: Path) -> None:
+def test_data_may_be_in_another_folder(tmp_path: Path) -> None:
     path = program(tmp_path, WHOLE)
     (tmp_path / "there").mkdir()
     (tmp_path / "own.dat-s").rename(tmp_path / "there" / "own.dat-s")
@@ -432,23 +450,23 @@ def test_an_unknown_dataset_proves_nothing(tmp_path: Path) -> None:
     problem, algorithm, more, _ = CELLS["rows"]
     path = certified(tmp_path, problem, algorithm, **more)
 
-    def renamed(one: Certificate) -> Certificate:
-        other = replace(one, problem=dict(one.problem) | {"dataset": "gone"})
+    def renamed(answer: Certificate) -> Certificate:
+        other = replace(answer, problem=dict(answer.problem) | {"dataset": "gone"})
         return replace(other, cell=identity_of(other))
 
-    found = tampered(path, renamed)
-    assert found.verdict is Verdict.UNKNOWN_DATA
-    assert found.verdict.failed
-    assert "the dataset 'gone' is not registered here" in found.message
+    verdict = tampered(path, renamed)
+    assert verdict.verdict is Verdict.UNKNOWN_DATA
+    assert verdict.verdict.failed
+    assert "the dataset 'gone' is not registered here" in verdict.message
 
 
 def test_parameters_that_the_dataset_refuses(tmp_path: Path) -> None:
     problem, algorithm, more, _ = CELLS["rows"]
     path = certified(tmp_path, problem, algorithm, **more)
 
-    def changed(one: Certificate) -> Certificate:
-        parameters = one.problem["parameters"] | {"dimension": "40"}
-        other = replace(one, problem=dict(one.problem) | {"parameters": parameters})
+    def changed(answer: Certificate) -> Certificate:
+        parameters = answer.problem["parameters"] | {"dimension": "40"}
+        other = replace(answer, problem=dict(answer.problem) | {"parameters": parameters})
         return replace(other, cell=identity_of(other))
 
     assert tampered(path, changed).verdict is Verdict.NOT_PROVED
@@ -461,9 +479,9 @@ def test_learners_that_prove_nothing_claim_nothing(tmp_path: Path) -> None:
         {"name": "soft-ellipsoid", "parameters": {"components": None, "regularisations": [1e-2]}},
     )
     assert verdict(path).verdict is Verdict.NOTHING_CLAIMED
-    found = tampered(path, lambda one: replace(one, status=Status.FEASIBLE, proved=True))
-    assert found.verdict is Verdict.NOT_PROVED
-    assert "proves nothing" in found.message
+    verified = tampered(path, lambda answer: replace(answer, status=Status.FEASIBLE, proved=True))
+    assert verified.verdict is Verdict.NOT_PROVED
+    assert "proves nothing" in verified.message
 
 
 def test_a_verification_counts_and_escapes() -> None:
@@ -472,13 +490,13 @@ def test_a_verification_counts_and_escapes() -> None:
         Verified("b", "q", "l", "FEASIBLE", Verdict.MISSING, "gone"),
         Verified("c", "r", "l", "ERROR", Verdict.NOTHING_CLAIMED),
     ]
-    found = Verification(Path("results/x"), cells)
-    assert found.failed == [cells[1]]
-    assert found.counts == {"PROVED": 1, "NOTHING CLAIMED": 1, "MISSING": 1}
-    assert str(found) == "results/x: 1 PROVED, 1 NOTHING CLAIMED, 1 MISSING"
-    assert list(found.to_frame()["verdict"]) == ["PROVED", "MISSING", "NOTHING CLAIMED"]
-    assert "&lt;b&gt;p&lt;/b&gt;" in found._repr_html_()
-    assert "<b>" not in found._repr_html_()
+    verification = Verification(Path("results/x"), cells)
+    assert verification.failed == [cells[1]]
+    assert verification.counts == {"PROVED": 1, "NOTHING CLAIMED": 1, "MISSING": 1}
+    assert str(verification) == "results/x: 1 PROVED, 1 NOTHING CLAIMED, 1 MISSING"
+    assert list(verification.to_frame()["verdict"]) == ["PROVED", "MISSING", "NOTHING CLAIMED"]
+    assert "&lt;b&gt;p&lt;/b&gt;" in verification._repr_html_()
+    assert "<b>" not in verification._repr_html_()
 
 
 def test_a_target_that_is_not_there(tmp_path: Path) -> None:

@@ -40,15 +40,17 @@ from tests.experiments.certified import LEARNER, ROWS, SEPARABLE, certified
 FITTED = {"name": "soft-ellipsoid", "parameters": {"components": None, "regularisations": [1e-2]}}
 
 
-def figures(one: Certificate, **changed: float) -> Certificate:
-    return replace(one, certificate={"figures": dict(one.certificate["figures"]) | changed})
+def figures(answer: Certificate, **changed: float) -> Certificate:
+    return replace(answer, certificate={"figures": dict(answer.certificate["figures"]) | changed})
 
 
-def judged(path: Path, change: Callable[[Certificate], Certificate] = lambda one: one) -> Verified:
+def judged(
+    path: Path, change: Callable[[Certificate], Certificate] = lambda answer: answer
+) -> Verified:
     other = path.with_name("changed.npz")
     write_certificate(other, change(read_certificate(path)))
-    (found,) = verify(other).cells
-    return found
+    (cell,) = verify(other).cells
+    return cell
 
 
 @pytest.fixture(scope="module")
@@ -59,38 +61,47 @@ def separated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda one: replace(one, margin_lower=123.0), "margin_lower is claimed, and a learner"),
-        (lambda one: replace(one, margin_upper=0.0), "margin_upper is claimed, and a learner"),
-        (lambda one: figures(one, t_lower=0.5), "t_lower 0.5 is claimed, and nothing proves"),
-        (lambda one: figures(one, error_upper=0.0), "error_upper 0 is claimed, and nothing proves"),
-        (lambda one: figures(one, ratio_upper=1.0), "ratio_upper 1 is claimed, 1."),
+        (
+            lambda answer: replace(answer, margin_lower=123.0),
+            "margin_lower is claimed, and a learner",
+        ),
+        (
+            lambda answer: replace(answer, margin_upper=0.0),
+            "margin_upper is claimed, and a learner",
+        ),
+        (lambda answer: figures(answer, t_lower=0.5), "t_lower 0.5 is claimed, and nothing proves"),
+        (
+            lambda answer: figures(answer, error_upper=0.0),
+            "error_upper 0 is claimed, and nothing proves",
+        ),
+        (lambda answer: figures(answer, ratio_upper=1.0), "ratio_upper 1 is claimed, 1."),
     ],
 )
-def test_what_no_learner_proves_is_refuted(
+def test_claims_that_no_learner_can_prove_are_refuted(
     change: Callable[[Certificate], Certificate], message: str, separated: Path
 ) -> None:
-    found = judged(separated, change)
-    assert found.verdict is Verdict.NOT_PROVED
-    assert message in found.message
+    verdict = judged(separated, change)
+    assert verdict.verdict is Verdict.NOT_PROVED
+    assert message in verdict.message
 
 
 def test_figures_that_are_not_computed_again_are_named(separated: Path) -> None:
-    found = judged(separated, lambda one: figures(one, error=0.0))
-    assert found.verdict is Verdict.PROVED
-    assert {"error", "average_precision", "ratio"} <= set(found.unchecked)
-    assert not {"ratio_lower", "ratio_upper"} & set(found.unchecked)
+    verdict = judged(separated, lambda answer: figures(answer, error=0.0))
+    assert verdict.verdict is Verdict.PROVED
+    assert {"error", "average_precision", "ratio"} <= set(verdict.unchecked)
+    assert not {"ratio_lower", "ratio_upper"} & set(verdict.unchecked)
 
 
 def test_a_learner_that_proves_nothing_has_unchecked_figures_only(tmp_path: Path) -> None:
     path = certified(tmp_path, SEPARABLE, FITTED)
-    found = judged(path, lambda one: figures(one, t_lower=0.5))
-    assert found.verdict is Verdict.NOTHING_CLAIMED
-    assert {"error", "t_lower"} <= set(found.unchecked)
-    found = judged(path, lambda one: replace(one, margin_lower=123.0))
-    assert found.verdict is Verdict.NOT_PROVED
+    verdict = judged(path, lambda answer: figures(answer, t_lower=0.5))
+    assert verdict.verdict is Verdict.NOTHING_CLAIMED
+    assert {"error", "t_lower"} <= set(verdict.unchecked)
+    verdict = judged(path, lambda answer: replace(answer, margin_lower=123.0))
+    assert verdict.verdict is Verdict.NOT_PROVED
 
 
-def test_the_command_says_what_is_not_checked(
+def test_the_command_lists_the_unchecked_metrics(
     separated: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["verify", str(separated)]) == 0
@@ -128,10 +139,10 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         loaded = [(cell, cell.load(tmp_path)) for cell in every]
         planned = [Planned.of(cell, problem.sha256) for cell, problem in loaded]
         store.begin(config, tmp_path, {"id": "12345678"}, planned)
-        for (cell, problem), one in zip(loaded, planned, strict=True):
+        for (cell, problem), planned_cell in zip(loaded, planned, strict=True):
             outcome = run_cell(cell, problem)
-            row = row_of(run_of(cell, one.cell, Loaded.of(problem), outcome, "12345678"))
-            store.add(one, row, outcome, core="0" * 64, limits=ProcessLimits())
+            row = row_of(run_of(cell, planned_cell.cell, Loaded.of(problem), outcome, "12345678"))
+            store.add(planned_cell, row, outcome, core="0" * 64, limits=ProcessLimits())
         store.export()
     return tmp_path / "small"
 
@@ -144,17 +155,17 @@ def forged(folder: Path, label: str, **values: Any) -> Verified:
         connection.row_factory = sqlite3.Row
         change = (json.dumps(row | values), row["cell"])
         connection.execute("UPDATE run SET row = ? WHERE cell = ?", change)
-        (found,) = connection.execute("SELECT * FROM run WHERE cell = ?", change[1:]).fetchall()
-        seal = (checksum([found[name] for name in COLUMNS["run"]]), row["cell"])
+        (rows,) = connection.execute("SELECT * FROM run WHERE cell = ?", change[1:]).fetchall()
+        seal = (checksum([rows[name] for name in COLUMNS["run"]]), row["cell"])
         connection.execute("UPDATE run SET checksum = ? WHERE cell = ?", seal)
     (verdict,) = (cell for cell in verify(folder).cells if cell.label == label)
     return verdict
 
 
 def test_an_honest_run_is_proved(run_folder: Path) -> None:
-    found = verify(run_folder)
-    assert [cell.verdict for cell in found.cells] == [Verdict.PROVED] * 2
-    assert [bool(cell.unchecked) for cell in found.cells] == [False, True]
+    verification = verify(run_folder)
+    assert [cell.verdict for cell in verification.cells] == [Verdict.PROVED] * 2
+    assert [bool(cell.unchecked) for cell in verification.cells] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -170,9 +181,9 @@ def test_an_honest_run_is_proved(run_folder: Path) -> None:
 def test_figures_of_a_row_are_those_of_its_certificate_or_measured_again(
     label: str, change: dict[str, float], message: str, run_folder: Path
 ) -> None:
-    found = forged(run_folder, label, **change)
-    assert found.verdict is Verdict.NOT_PROVED
-    assert message in found.message
+    forgery = forged(run_folder, label, **change)
+    assert forgery.verdict is Verdict.NOT_PROVED
+    assert message in forgery.message
 
 
 def edited(folder: Path, old: str, new: str) -> None:
@@ -195,8 +206,8 @@ def test_an_edited_table_of_runs_is_noticed(
     old: str, new: str, where: str, run_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     edited(run_folder, old, new)
-    found = verify(run_folder)
-    (damaged,) = found.failed
+    verification = verify(run_folder)
+    (damaged,) = verification.failed
     assert (damaged.problem, damaged.verdict) == ("runs.csv", Verdict.DAMAGED)
     assert where in damaged.message
     assert damaged.message.endswith(("`plab run` writes it again", "again from the store"))
@@ -212,7 +223,7 @@ def test_a_row_that_is_there_twice(run_folder: Path) -> None:
     assert "a cell is there twice" in verify(run_folder).failed[0].message
 
 
-def test_a_table_that_is_behind_or_gone_says_nothing_wrong(run_folder: Path) -> None:
+def test_a_missing_or_outdated_table_is_not_compared(run_folder: Path) -> None:
     path = run_folder / "runs.csv"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
     assert not verify(run_folder).failed
@@ -220,21 +231,23 @@ def test_a_table_that_is_behind_or_gone_says_nothing_wrong(run_folder: Path) -> 
     assert not verify(run_folder).failed
 
 
-def test_nothing_is_said_while_a_run_writes(run_folder: Path) -> None:
+def test_no_table_is_compared_while_a_run_writes(run_folder: Path) -> None:
     edited(run_folder, "FEASIBLE", "INFEASIBLE")
     with Store.open(run_folder) as store:
         assert difference(run_folder, store.rows()) == ""
     assert verify(run_folder).failed
 
 
-def test_a_table_without_parameters_says_the_same(run_folder: Path) -> None:
+def test_a_table_without_parameters_gives_the_same_result(run_folder: Path) -> None:
     """Tables that were written before parameters were columns are no edited ones."""
     path = run_folder / "runs.csv"
     lines = list(csv.reader(path.read_text().splitlines()))
-    kept = [i for i, name in enumerate(lines[0]) if not name.startswith(("problem.", "algorithm."))]
-    assert len(kept) < len(lines[0])
+    columns = [
+        i for i, name in enumerate(lines[0]) if not name.startswith(("problem.", "algorithm."))
+    ]
+    assert len(columns) < len(lines[0])
     with path.open("w", newline="") as file:
-        csv.writer(file).writerows([line[i] for i in kept] for line in lines)
+        csv.writer(file).writerows([line[i] for i in columns] for line in lines)
     with Reader.open(run_folder) as reader:
         assert difference(run_folder, reader.rows()) == ""
         lines[1][lines[0].index("algorithm.normalized")] = "false"

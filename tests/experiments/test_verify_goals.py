@@ -65,101 +65,103 @@ RUNS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], bool]] = {
 
 
 def verdict(path: Path) -> Verified:
-    (one,) = verify(path).cells
-    return one
+    (cell,) = verify(path).cells
+    return cell
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_what_became_of_a_goal_is_stored_and_proved_again(
+def test_goal_reached_is_stored_and_verified_again(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem, algorithm, more, reached = RUNS[name]
     path = certified(tmp_path, problem, algorithm, **more)
     assert read_certificate(path).goal_reached is reached
     forbid_algorithms(monkeypatch)
-    found = verdict(path)
-    assert (found.verdict, found.message) == (Verdict.PROVED, "")
-    assert found.unchecked == (("goal_reached",) if name == "budget" else ())
+    verified = verdict(path)
+    assert (verified.verdict, verified.message) == (Verdict.PROVED, "")
+    assert verified.unchecked == (("goal_reached",) if name == "budget" else ())
 
 
 Change = Callable[[Certificate], Certificate]
 
 
-def with_goal(one: Certificate, goal: Any) -> Certificate:
+def with_goal(answer: Certificate, goal: Any) -> Certificate:
     """Another goal, in a certificate that says that it is its own."""
-    other = replace(one, algorithm={**one.algorithm, "goal": goal})
+    other = replace(answer, algorithm={**answer.algorithm, "goal": goal})
     return replace(other, cell=identity_of(other))
 
 
 FORGED: dict[str, tuple[str, Change, str]] = {
     "a smaller bound was asked for": (
         "upper",
-        lambda one: with_goal(one, {"margin_upper": 1e-9}),
+        lambda answer: with_goal(answer, {"margin_upper": 1e-9}),
         "the goal margin_upper=1e-09 is called reached",
     ),
     "a smaller bound, in an old file": (
         "upper",
-        lambda one: replace(with_goal(one, {"margin_upper": 1e-9}), goal_reached=None),
+        lambda answer: replace(with_goal(answer, {"margin_upper": 1e-9}), goal_reached=None),
         "called bounded, and no bound that was asked for is proved",
     ),
     "no bound": (
         "upper",
-        lambda one: replace(one, margin_upper=None),
+        lambda answer: replace(answer, margin_upper=None),
         "is missed: no upper bound is proved",
     ),
     "no bound, in an old file": (
         "upper",
-        lambda one: replace(one, margin_upper=None, goal_reached=None),
+        lambda answer: replace(answer, margin_upper=None, goal_reached=None),
         "called bounded, and no bound that was asked for is proved",
     ),
     "a bound that is not proved": (
         "upper",
-        lambda one: replace(with_goal(one, {"margin_upper": 1e-9}), margin_upper=1e-9),
+        lambda answer: replace(with_goal(answer, {"margin_upper": 1e-9}), margin_upper=1e-9),
         "a margin <= 1e-09 is claimed",
     ),
     "missed, and called reached": (
         "upper, missed",
-        lambda one: replace(one, goal_reached=True),
+        lambda answer: replace(answer, goal_reached=True),
         "the goal margin_upper=1e-09 is called reached; the goal margin_upper 1e-09 is missed",
     ),
     "missed, and called bounded": (
         "upper, missed",
-        lambda one: replace(one, status=Status.MARGIN_BOUNDED, proved=True),
+        lambda answer: replace(answer, status=Status.MARGIN_BOUNDED, proved=True),
         "called bounded, and no bound that was asked for is proved",
     ),
     "a larger ratio was asked for": (
         "ratio, missed",
-        lambda one: replace(one, goal_reached=True),
+        lambda answer: replace(answer, goal_reached=True),
         "the goal margin_ratio=0.999 is called reached",
     ),
     "a ratio without a bound from above": (
         "ratio",
-        lambda one: replace(one, margin_upper=None),
+        lambda answer: replace(answer, margin_upper=None),
         "no ratio is proved",
     ),
     "undecided, and called decided": (
         "decide, missed",
-        lambda one: replace(one, goal_reached=True),
+        lambda answer: replace(answer, goal_reached=True),
         "the goal decide is called reached",
     ),
     "bounded, and called decided": (
         "decide, bounded",
-        lambda one: replace(one, goal_reached=True),
+        lambda answer: replace(answer, goal_reached=True),
         "the goal decide is called reached",
     ),
     "reached, and called missed": (
         "ratio",
-        lambda one: replace(one, goal_reached=False),
+        lambda answer: replace(answer, goal_reached=False),
         "is called missed, and it is reached",
     ),
     "a relaxed answer that was asked for more": (
         "relaxed",
-        lambda one: replace(one, certificate={**one.certificate, "claim": {"margin_above": -1e-3}}),
+        lambda answer: replace(
+            answer, certificate={**answer.certificate, "claim": {"margin_above": -1e-3}}
+        ),
         "the goal decide is called reached",
     ),
     "a relaxed answer that was asked for nothing": (
         "relaxed",
-        lambda one: replace(one, certificate={}),
+        lambda answer: replace(answer, certificate={}),
         "called bounded, and no bound that was asked for is proved",
     ),
 }
@@ -171,17 +173,17 @@ def test_a_forged_goal_is_refuted(name: str, tmp_path: Path) -> None:
     problem, algorithm, more, _ = RUNS[run]
     path = certified(tmp_path, problem, algorithm, **more)
     write_certificate(path, change(read_certificate(path)))
-    found = verdict(path)
-    assert found.verdict is Verdict.NOT_PROVED
-    assert words in found.message
+    verified = verdict(path)
+    assert verified.verdict is Verdict.NOT_PROVED
+    assert words in verified.message
 
 
 def test_an_old_file_that_knows_no_goals_is_proved_as_before(tmp_path: Path) -> None:
     for name, (problem, algorithm, more, _) in RUNS.items():
         path = certified(tmp_path, problem, algorithm, **more)
-        one = read_certificate(path)
-        certificate = {key: value for key, value in one.certificate.items() if key != "claim"}
-        write_certificate(path, replace(one, goal_reached=None, certificate=certificate))
+        answer = read_certificate(path)
+        certificate = {key: value for key, value in answer.certificate.items() if key != "claim"}
+        write_certificate(path, replace(answer, goal_reached=None, certificate=certificate))
         expected = Verdict.NOT_PROVED if name == "upper, relaxed" else Verdict.PROVED
         assert verdict(path).verdict is expected, name
 
@@ -189,19 +191,19 @@ def test_an_old_file_that_knows_no_goals_is_proved_as_before(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda one: replace(one, goal_reached="yes"), "allowed: a truth value or nothing"),
-        (lambda one: with_goal(one, {"margin_ratio": 2}), "give a number above 0"),
-        (lambda one: with_goal(one, 3), "give decide, budget"),
-        (lambda one: replace(one, certificate={"claim": 3}), "allowed: a mapping"),
-        (lambda one: replace(one, certificate={"claim": {"margin_above": "x"}}), "a number"),
+        (lambda answer: replace(answer, goal_reached="yes"), "allowed: a truth value or nothing"),
+        (lambda answer: with_goal(answer, {"margin_ratio": 2}), "give a number above 0"),
+        (lambda answer: with_goal(answer, 3), "give decide, budget"),
+        (lambda answer: replace(answer, certificate={"claim": 3}), "allowed: a mapping"),
+        (lambda answer: replace(answer, certificate={"claim": {"margin_above": "x"}}), "a number"),
     ],
 )
-def test_what_is_no_goal_is_damage(change: Any, words: str, tmp_path: Path) -> None:
+def test_malformed_goals_are_damage(change: Any, words: str, tmp_path: Path) -> None:
     path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
     write_certificate(path, change(read_certificate(path)))
-    found = verdict(path)
-    assert found.verdict is Verdict.DAMAGED
-    assert words in found.message
+    verified = verdict(path)
+    assert verified.verdict is Verdict.DAMAGED
+    assert words in verified.message
 
 
 def test_a_learner_has_no_goal(tmp_path: Path) -> None:

@@ -59,12 +59,14 @@ def run_folder(tmp_path: Path) -> Path:
         pairs = list(zip(cells, problems, strict=True))
         planned = [Planned.of(cell, problem.sha256) for cell, problem in pairs]
         store.begin(config, tmp_path, described, planned)
-        for (cell, problem), one in zip(pairs, planned, strict=True):
+        for (cell, problem), planned_cell in zip(pairs, planned, strict=True):
             outcome = run_cell(cell, problem)
             if cell.variant.label == "W":
                 outcome = Outcome(Status.ERROR, "broken")
-            row = row_of(run_of(cell, one.cell, Loaded.of(problem), outcome, described["id"]))
-            store.add(one, row, outcome, core="0" * 64, limits=ProcessLimits())
+            row = row_of(
+                run_of(cell, planned_cell.cell, Loaded.of(problem), outcome, described["id"])
+            )
+            store.add(planned_cell, row, outcome, core="0" * 64, limits=ProcessLimits())
     return tmp_path / "small"
 
 
@@ -98,19 +100,21 @@ exact = tuple(f"perceptron_lab.algorithms.{{name}}" for name in ("linear", "resi
 print([name for name in sys.modules if name.startswith(parts) and not name.startswith(exact)])
 """
     root = Path(perceptron_lab.__file__).parents[1]
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
-    lines = done.stdout.splitlines()
-    assert lines == [f"{run_folder}: 3 PROVED, 1 NOTHING CLAIMED", "[]"], done.stderr
+    completed = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True
+    )
+    lines = completed.stdout.splitlines()
+    assert lines == [f"{run_folder}: 3 PROVED, 1 NOTHING CLAIMED", "[]"], completed.stderr
 
 
 def test_a_missing_certificate(run_folder: Path) -> None:
     first_certificate(run_folder).unlink()
-    found = verify(run_folder)
-    assert found.cells[0].verdict is Verdict.MISSING
-    assert [cell.verdict for cell in found.cells[1:3]] == [Verdict.PROVED] * 2
+    verification = verify(run_folder)
+    assert verification.cells[0].verdict is Verdict.MISSING
+    assert [cell.verdict for cell in verification.cells[1:3]] == [Verdict.PROVED] * 2
 
 
-def test_a_certificate_that_is_not_the_one_written(run_folder: Path) -> None:
+def test_a_replaced_certificate_is_reported(run_folder: Path) -> None:
     path = first_certificate(run_folder)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
@@ -126,9 +130,9 @@ def test_another_cells_certificate(run_folder: Path) -> None:
     assert verify(run_folder).cells[0].verdict is Verdict.DAMAGED
     # ... and where somebody has made the store agree with it
     sealed(run_folder, first.cell, certificate=sha256_of(other))
-    found = verify(run_folder).cells[0]
-    assert found.verdict is Verdict.NOT_PROVED
-    assert f"its certificate is that of the cell {second.cell}" in found.message
+    cell = verify(run_folder).cells[0]
+    assert cell.verdict is Verdict.NOT_PROVED
+    assert f"its certificate is that of the cell {second.cell}" in cell.message
 
 
 def sealed(folder: Path, cell: str, **values: str) -> None:
@@ -158,15 +162,15 @@ def test_a_row_that_claims_more_than_its_certificate(
         stored = reader.stored_of([cell])[cell]
     forged = stored.row | change
     sealed(run_folder, cell, row=json.dumps(forged), status=forged["status"])
-    found = verify(run_folder).cells[0]
-    assert found.verdict is Verdict.NOT_PROVED
-    assert message in found.message
+    verified = verify(run_folder).cells[0]
+    assert verified.verdict is Verdict.NOT_PROVED
+    assert message in verified.message
 
 
 def test_an_edited_column_is_refused_or_called_not_verified(run_folder: Path) -> None:
     """An edit in each row at a time, since their verification takes longer than the edits."""
     with Reader.open(run_folder) as reader:
-        rows = {one.cell: one.row for _, one in reader.runs() if one.row["label"] != "W"}
+        rows = {run.cell: run.row for _, run in reader.runs() if run.row["label"] != "W"}
     edits = [
         [(cell, name, other) for name, value in row.items() for other in edited(value)]
         for cell, row in rows.items()
@@ -177,11 +181,11 @@ def test_an_edited_column_is_refused_or_called_not_verified(run_folder: Path) ->
         these = [edit for edit in step if edit is not None]
         for cell, name, other in these:
             sealed(run_folder, cell, row=json.dumps(rows[cell] | {name: other}))
-        judged = {one.cell: one for one in verify(run_folder).cells}
+        judged = {cell.cell: cell for cell in verify(run_folder).cells}
         for cell, name, other in these:
-            shown = name in {"problem", "label", "core"}  # the plan's, not the row's
+            shown_elsewhere = name in {"problem", "label", "core"}  # the plan's, not the row's
             failed = judged[cell].verdict.failed
-            if not (failed or name in judged[cell].not_verified or shown):
+            if not (failed or name in judged[cell].not_verified or shown_elsewhere):
                 passed.append((rows[cell]["label"], name, rows[cell][name], other))
     assert not passed
 
@@ -199,12 +203,12 @@ def test_a_damaged_row(run_folder: Path) -> None:
     cell = verify(run_folder).cells[0].cell
     with closing(sqlite3.connect(run_folder / "runs.sqlite")) as connection, connection:
         connection.execute("UPDATE run SET row = '{}' WHERE cell = ?", (cell,))
-    found = verify(run_folder).cells[0]
-    assert found.verdict is Verdict.DAMAGED
-    assert "checksum" in found.message
+    verified = verify(run_folder).cells[0]
+    assert verified.verdict is Verdict.DAMAGED
+    assert "checksum" in verified.message
 
 
-def test_a_whole_run_on_other_data(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_on_other_data_is_reported(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load = MarginSets.load
 
     def other(self: MarginSets, name: str, *, seed: int, base: Path) -> Problem:

@@ -36,13 +36,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def made(home: Path, problem: dict[str, Any], algorithm: str = "perceptron") -> Certificate:
+def solved_certificate(
+    home: Path, problem: dict[str, Any], algorithm: str = "perceptron"
+) -> Certificate:
     """Return the certificate of a cell that was run somewhere else."""
     with tempfile.TemporaryDirectory(dir=home / "elsewhere") as folder:
         return read_certificate(certified(Path(folder), problem, {"name": algorithm}))
 
 
-def given(home: Path, certificate: Certificate, **problem: Any) -> Path:
+def written_file(home: Path, certificate: Certificate, **problem: Any) -> Path:
     """Write the certificate with other words about its problem; its cell fits them."""
     changed = replace(certificate, problem=dict(certificate.problem) | problem)
     path = home / "lab" / "given.npz"
@@ -53,9 +55,9 @@ def given(home: Path, certificate: Certificate, **problem: Any) -> Path:
 def judged(home: Path, path: Path, **options: Any) -> Verified:
     """Return the verdict; nothing but the certificate is anywhere before and after."""
     before = sorted(home.rglob("*"))
-    (found,) = verify(path, **options).cells
+    (cell,) = verify(path, **options).cells
     assert sorted(home.rglob("*")) == before
-    return found
+    return cell
 
 
 @pytest.mark.parametrize(
@@ -64,28 +66,30 @@ def judged(home: Path, path: Path, **options: Any) -> Verified:
 def test_rows_are_generated_in_a_folder_of_the_verification(
     directory: str | None, home: Path
 ) -> None:
-    certificate = replace(made(home, SMALL | {"directory": "rows"}), base=str(home / "lab"))
+    certificate = replace(
+        solved_certificate(home, SMALL | {"directory": "rows"}), base=str(home / "lab")
+    )
     parameters = dict(certificate.problem["parameters"]) | {"directory": directory}
-    found = judged(home, given(home, certificate, parameters=parameters))
-    assert (found.verdict, found.message) == (Verdict.PROVED, "")
+    verdict = judged(home, written_file(home, certificate, parameters=parameters))
+    assert (verdict.verdict, verdict.message) == (Verdict.PROVED, "")
 
 
 def test_an_absolute_path_and_another_base(home: Path) -> None:
-    certificate = made(home, SMALL | {"directory": "rows"})
+    certificate = solved_certificate(home, SMALL | {"directory": "rows"})
     parameters = dict(certificate.problem["parameters"]) | {"directory": str(home / ".config")}
-    path = given(home, certificate, parameters=parameters)
+    path = written_file(home, certificate, parameters=parameters)
     assert judged(home, path).verdict is Verdict.PROVED
     assert judged(home, path, base=home / "elsewhere").verdict is Verdict.PROVED
 
 
-def test_what_is_large_is_not_generated_unasked(home: Path) -> None:
-    certificate = made(home, SMALL)
+def test_large_data_are_generated_only_on_request(home: Path) -> None:
+    certificate = solved_certificate(home, SMALL)
     parameters = dict(certificate.problem["parameters"]) | {"rows": 100_000_000}
     instance = RowsOnDisk(dimension=10, rows=100_000_000).names()[0]
-    path = given(home, certificate, parameters=parameters, instance=instance)
-    found = judged(home, path)
-    assert found.verdict is Verdict.NOT_PROVED
-    assert found.message.endswith("500 MB unasked, `plab verify --generate 4001MB` this as well")
+    path = written_file(home, certificate, parameters=parameters, instance=instance)
+    verdict = judged(home, path)
+    assert verdict.verdict is Verdict.NOT_PROVED
+    assert verdict.message.endswith("500 MB unasked, `plab verify --generate 4001MB` this as well")
 
 
 GENERATED: list[tuple[dict[str, Any], str, int]] = [
@@ -98,12 +102,12 @@ GENERATED: list[tuple[dict[str, Any], str, int]] = [
 
 
 @pytest.mark.parametrize(("problem", "algorithm", "size"), GENERATED)
-def test_the_limit_is_known_before_anything_is_generated(
+def test_the_size_limit_is_checked_before_data_are_generated(
     problem: dict[str, Any], algorithm: str, size: int, home: Path
 ) -> None:
-    path = given(home, made(home, problem | {"seeds": [0]}, algorithm))
-    found = judged(home, path, generate=size - 1)
-    assert (found.verdict, "--generate 1MB" in found.message) == (
+    path = written_file(home, solved_certificate(home, problem | {"seeds": [0]}, algorithm))
+    verdict = judged(home, path, generate=size - 1)
+    assert (verdict.verdict, "--generate 1MB" in verdict.message) == (
         Verdict.NOT_PROVED,
         True,
     )
@@ -111,7 +115,7 @@ def test_the_limit_is_known_before_anything_is_generated(
 
 
 def test_the_command_allows_more(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = given(home, made(home, SMALL))
+    path = written_file(home, solved_certificate(home, SMALL))
     assert main(["verify", str(path), "--generate", "1kB"]) == 1
     assert "`plab verify --generate 1MB` this as well" in capsys.readouterr().out
     assert main(["verify", str(path), "--generate", "1MB"]) == 0
@@ -119,8 +123,10 @@ def test_the_command_allows_more(home: Path, capsys: pytest.CaptureFixture[str])
     assert "give a size such as 64MB" in capsys.readouterr().err
 
 
-def test_a_run_after_a_verification_writes_where_it_is_told(home: Path) -> None:
+def test_a_run_after_a_verification_uses_the_given_folder(home: Path) -> None:
     dataset = RowsOnDisk(dimension=10, rows=100, directory="rows")
-    assert judged(home, given(home, made(home, SMALL))).verdict is Verdict.PROVED
+    assert (
+        judged(home, written_file(home, solved_certificate(home, SMALL))).verdict is Verdict.PROVED
+    )
     dataset.load(dataset.names()[0], seed=0, base=home / "lab")
     assert len(list((home / "lab" / "rows").iterdir())) == 2

@@ -102,7 +102,7 @@ def test_nan_is_a_number() -> None:
         ("%YAML 3.0\n---\na: 1", "a.yaml:1:1: not valid YAML"),
     ],
 )
-def test_what_hides_its_meaning_is_refused(text: str, message: str) -> None:
+def test_yaml_constructs_that_hide_values_are_refused(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         tree(text)
     assert message in str(caught.value)
@@ -121,7 +121,7 @@ def test_every_fault_is_listed_in_the_order_of_lines() -> None:
     ]
 
 
-def test_values_and_keys_know_their_places() -> None:
+def test_values_and_keys_have_line_numbers() -> None:
     source = parse("a.yaml", "a:\n  - b\n  - {c: 1}\n")
     assert source.place(Fault(("a", 1, "c"), "")).text == "a.yaml:3:9"
     assert source.place(Fault(("a", 1, "c"), "", at_key=True)).text == "a.yaml:3:6"

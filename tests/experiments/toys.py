@@ -232,12 +232,12 @@ def babble(state: State) -> None:
 
 
 def sockets() -> list[int]:
-    found = []
+    handles = []
     for handle in range(3, 256):
         with suppress(OSError):
             if stat.S_ISSOCK(os.fstat(handle).st_mode):
-                found.append(handle)
-    return found
+                handles.append(handle)
+    return handles
 
 
 def say(message: bytes) -> None:

@@ -34,7 +34,7 @@ def test_rounding_down_and_up_encloses_and_the_nearest_is_one_of_both(seed: int)
         assert above in (below, math.nextafter(below, math.inf))
         nearest = to_double(exact)
         assert nearest in (below, above)
-        off = [abs(Fraction(one) - exact) for one in (below, above) if math.isfinite(one)]
+        off = [abs(Fraction(value) - exact) for value in (below, above) if math.isfinite(value)]
         assert abs(Fraction(nearest) - exact) == min(off)
 
 
@@ -65,7 +65,7 @@ def test_every_type_of_exact_number_is_read(number: object) -> None:
 
 def test_vectors_within_the_range_of_doubles_remain_as_they_are() -> None:
     vector = [Fraction(1, 3), -(10**300), 0, Fraction(7, 10**300)]
-    expected = [float(one) for one in vector]
+    expected = [float(value) for value in vector]
     assert to_doubles(vector).tolist() == expected
     assert to_doubles(vector, scaled=True).tolist() == expected
     assert to_doubles([], scaled=True).tolist() == []
@@ -81,7 +81,7 @@ def test_scaled_vectors_are_a_common_multiple_of_a_power_of_two(power: int) -> N
     assert 0.5 <= np.abs(values).max() <= 2.0
     multiple = Fraction(float(values[0])) / vector[0]
     assert multiple > 0
-    assert [Fraction(one) for one in values.tolist()] == [multiple * one for one in vector]
+    assert [Fraction(value) for value in values.tolist()] == [multiple * value for value in vector]
     mantissa = multiple.numerator * multiple.denominator
     assert mantissa & (mantissa - 1) == 0
 

@@ -32,7 +32,7 @@ def test_a_text_is_read_as_the_number_it_was_written_of(number: Fraction) -> Non
     assert read_exact(exact_text(number)) == number
 
 
-def test_numbers_are_written_as_python_writes_them() -> None:
+def test_numbers_are_written_in_the_format_of_python() -> None:
     for number in (Fraction(-7), Fraction(22, 7), Fraction(10**4000, 3)):
         assert exact_text(number) == str(number)
 
@@ -57,9 +57,9 @@ def test_other_texts_are_refused_at_once(text: object) -> None:
 
 @pytest.mark.usefixtures("fewest_digits")
 @pytest.mark.parametrize("number", NUMBERS, ids=range(len(NUMBERS)))
-def test_readers_see_few_digits_and_near_ones(number: Fraction) -> None:
-    shown = shown_text(number)
-    assert len(shown) <= 40
-    near = Fraction(shown.removeprefix("~"))
-    assert abs(near - number) * 10**14 <= abs(number)
-    assert shown.startswith("~") or near == number
+def test_displayed_numbers_are_short_and_close(number: Fraction) -> None:
+    text = shown_text(number)
+    assert len(text) <= 40
+    approximate = Fraction(text.removeprefix("~"))
+    assert abs(approximate - number) * 10**14 <= abs(number)
+    assert text.startswith("~") or approximate == number

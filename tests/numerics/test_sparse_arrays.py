@@ -26,33 +26,33 @@ def compressed(
     **kind: Any,
 ) -> Any:
     """A 2 x 2 array whose attributes are set past scipy's own checks."""
-    made = kind.get("cls", sp.csr_array)((2, 2), dtype=float)
-    made.indices, made.indptr, made.data = np.array(indices), np.array(indptr), np.array(data)
-    return made
+    array = kind.get("cls", sp.csr_array)((2, 2), dtype=float)
+    array.indices, array.indptr, array.data = np.array(indices), np.array(indptr), np.array(data)
+    return array
 
 
 def coordinates() -> Any:
-    made = sp.coo_array((np.ones(3), ([0, 1, 1], [0, 0, 1])), shape=(2, 2))
-    made.coords = (np.array([0, 1, 7]), np.array([0, 1, 1]))
-    return made
+    matrix = sp.coo_array((np.ones(3), ([0, 1, 1], [0, 0, 1])), shape=(2, 2))
+    matrix.coords = (np.array([0, 1, 7]), np.array([0, 1, 1]))
+    return matrix
 
 
 def short_coordinates() -> Any:
-    made = sp.coo_array((np.ones(3), ([0, 1, 1], [0, 0, 1])), shape=(2, 2))
-    made.coords = (np.array([0, 1]), np.array([0, 1]))
-    return made
+    matrix = sp.coo_array((np.ones(3), ([0, 1, 1], [0, 0, 1])), shape=(2, 2))
+    matrix.coords = (np.array([0, 1]), np.array([0, 1]))
+    return matrix
 
 
 def lists() -> Any:
-    made = sp.lil_array(np.eye(2))
-    made.rows[1] = [77]
-    return made
+    matrix = sp.lil_array(np.eye(2))
+    matrix.rows[1] = [77]
+    return matrix
 
 
 def blocks() -> Any:
-    made = sp.bsr_array(np.eye(4), blocksize=(2, 2))
-    made.indices = np.array([0, 9], dtype=np.int32)
-    return made
+    matrix = sp.bsr_array(np.eye(4), blocksize=(2, 2))
+    matrix.indices = np.array([0, 9], dtype=np.int32)
+    return matrix
 
 
 INVALID: dict[str, tuple[Callable[[], Any], str]] = {
@@ -92,13 +92,13 @@ def test_arrays_that_describe_no_matrix_are_refused(case: str, form: str) -> Non
 @pytest.mark.parametrize("case", ["too large", "negative", "far too large"])
 def test_such_files_are_refused(case: str, tmp_path: Path) -> None:
     make, message = INVALID[case]
-    path, made = tmp_path / "rows.npz", make()
+    path, array = tmp_path / "rows.npz", make()
     np.savez(
         path,
-        indices=made.indices,
-        indptr=made.indptr,
-        data=made.data,
-        shape=np.array(made.shape),
+        indices=array.indices,
+        indptr=array.indptr,
+        data=array.data,
+        shape=np.array(array.shape),
         format=np.array(b"csr"),
     )
     with pytest.raises(DataError, match=rf"rows.npz: .*{message}"):
@@ -108,37 +108,37 @@ def test_such_files_are_refused(case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("cls", [sp.csr_array, sp.csr_matrix, sp.csc_array])
 def test_unsorted_and_repeated_entries_are_the_matrix_that_they_mean(cls: Any) -> None:
     """scipy's flags are not believed: these claim to be sorted, and without repetitions."""
-    given = compressed([1, 0, 1, 1], data=(2.0, 1.0, 0.5, 0.25), cls=cls)
-    given.has_sorted_indices = given.has_canonical_format = True
+    array = compressed([1, 0, 1, 1], data=(2.0, 1.0, 0.5, 0.25), cls=cls)
+    array.has_sorted_indices = array.has_canonical_format = True
     dense = np.array([[1.0, 2.0], [0.0, 0.75]])
-    found = canonical(given)
-    assert np.array_equal(found.toarray(), dense.T if cls is sp.csc_array else dense)
-    assert found.nnz == 3
-    assert given.indices.tolist() == [1, 0, 1, 1]  # the caller's array is as it was
+    canonical_form = canonical(array)
+    assert np.array_equal(canonical_form.toarray(), dense.T if cls is sp.csc_array else dense)
+    assert canonical_form.nnz == 3
+    assert array.indices.tolist() == [1, 0, 1, 1]  # the caller's array is as it was
     if cls is not sp.csc_array:
-        one, two = solve(given, "perceptron"), solve(dense, "perceptron")
-        assert (one.status, one.updates) == (two.status, two.updates)
-        assert one.margin_lower == pytest.approx(two.margin_lower)
+        first, second = solve(array, "perceptron"), solve(dense, "perceptron")
+        assert (first.status, first.updates) == (second.status, second.updates)
+        assert first.margin_lower == pytest.approx(second.margin_lower)
 
 
 @pytest.mark.parametrize("indices", [np.int32, np.int64])
 def test_valid_arrays_are_not_copied(indices: Any) -> None:
-    given = sp.csr_array(np.array([[1.0, 0.0, 3.0], [0.0, 2.0, 0.0]]))
-    given.indices, given.indptr = given.indices.astype(indices), given.indptr.astype(indices)
-    found = canonical(given)
-    assert np.shares_memory(found.data, given.data)
-    assert np.shares_memory(found.indices, given.indices)
+    matrix = sp.csr_array(np.array([[1.0, 0.0, 3.0], [0.0, 2.0, 0.0]]))
+    matrix.indices, matrix.indptr = matrix.indices.astype(indices), matrix.indptr.astype(indices)
+    canonical_form = canonical(matrix)
+    assert np.shares_memory(canonical_form.data, matrix.data)
+    assert np.shares_memory(canonical_form.indices, matrix.indices)
 
 
 @pytest.mark.parametrize("values", [(1e16, 1.0, 1.0), (0.1, 0.2, 1.0), (1.0, 1e-17, 2.0)])
 def test_repeated_entries_whose_sums_are_rounded_are_refused(values: tuple[float, ...]) -> None:
-    given = sp.coo_array((values, ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
+    matrix = sp.coo_array((values, ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
     with pytest.raises(InputError, match="call sum_duplicates"):
-        solve(given)
-    given.sum_duplicates()
-    assert solve(given).proved
+        solve(matrix)
+    matrix.sum_duplicates()
+    assert solve(matrix).proved
 
 
 def test_repeated_entries_with_exact_sums_are_summed() -> None:
-    given = sp.coo_array(([3.0, -1.0, 2.0**40, 1.0], ([0, 0, 1, 1], [0, 0, 1, 1])), shape=(2, 2))
-    assert canonical(given).toarray().tolist() == [[2.0, 0.0], [0.0, 2.0**40 + 1.0]]
+    matrix = sp.coo_array(([3.0, -1.0, 2.0**40, 1.0], ([0, 0, 1, 1], [0, 0, 1, 1])), shape=(2, 2))
+    assert canonical(matrix).toarray().tolist() == [[2.0, 0.0], [0.0, 2.0**40 + 1.0]]

@@ -64,13 +64,13 @@ def counts(problems: Sequence[str]) -> Counts:
 def counts_under(name: str, problems: Sequence[str]) -> Counts | None:
     """Return them from a process under a factor that is in force; None if it cannot be."""
     unasked = {key: value for key, value in os.environ.items() if key not in VARIABLES}
-    own, factor = in_force_under(unasked), FACTORS[name]
-    if factor.lacking(own):
+    processor, factor = in_force_under(unasked), FACTORS[name]
+    if factor.lacking(processor):
         return None
     command = [sys.executable, "-m", "tests.processors.counts", name, *problems]
-    environment = {**unasked, "OPENBLAS_NUM_THREADS": "1", **factor.environment(own)}
-    told = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    return dict(json.loads(told.stdout))
+    environment = {**unasked, "OPENBLAS_NUM_THREADS": "1", **factor.environment(processor)}
+    completed = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    return dict(json.loads(completed.stdout))
 
 
 @contextmanager
@@ -90,8 +90,8 @@ def noise(seed: int, *, keep_zeros: bool) -> Iterator[None]:
 
 def measured() -> pd.DataFrame:
     """Return the spread of every count over the kernels and numba's targets, and over the noise."""
-    processors = [name for name, one in FACTORS.items() if isinstance(one, Kernel | Target)]
-    under = [found for name in processors if (found := counts_under(name, PROBLEMS))]
+    processors = [name for name, factor in FACTORS.items() if isinstance(factor, Kernel | Target)]
+    under = [counts_here for name in processors if (counts_here := counts_under(name, PROBLEMS))]
     noisy = []
     for seed in NOISES:
         with noise(seed, keep_zeros=False):
@@ -102,9 +102,9 @@ def measured() -> pd.DataFrame:
 
 def _line(cell: str, under: list[Counts], noisy: list[Counts]) -> dict[str, Any]:
     problem, label = cell.split()
-    exact, moved = ([one[cell] for one in found] for found in (under, noisy))
+    exact, shifted = ([counts_here[cell] for counts_here in group] for group in (under, noisy))
     spread = {"least": min(exact), "most": max(exact)}
-    spread |= {"noisy_least": min(moved), "noisy_most": max(moved)}
+    spread |= {"noisy_least": min(shifted), "noisy_most": max(shifted)}
     return {"problem": problem, "label": label, **spread}
 
 

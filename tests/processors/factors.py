@@ -22,10 +22,10 @@ VARIABLES = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NUMBA_CPU_NAME", 
 class Factor(Protocol):
     """One thing that is changed."""
 
-    def environment(self, own: Processor) -> dict[str, str]:
+    def environment(self, processor: Processor) -> dict[str, str]:
         """Return the variables that ask for it, given what the machine runs on unasked."""
 
-    def lacking(self, own: Processor) -> str:
+    def lacking(self, processor: Processor) -> str:
         """Return what the machine lacks for it, or nothing."""
 
     def amiss(self, now: Processor) -> str:
@@ -50,39 +50,43 @@ class Kernel:
     reported: tuple[str, ...]
     needs: tuple[str, ...]
 
-    def environment(self, own: Processor) -> dict[str, str]:
+    def environment(self, processor: Processor) -> dict[str, str]:
         """Name the kernels."""
         return {"OPENBLAS_CORETYPE": self.name}
 
-    def lacking(self, own: Processor) -> str:
+    def lacking(self, processor: Processor) -> str:
         """Return the instruction sets, or the OpenBLAS, that are not there."""
-        if not own.kernels:
+        if not processor.kernels:
             return "numpy and scipy come without OpenBLAS"
-        missing = [feature for feature in self.needs if not own.has(feature)]
+        missing = [feature for feature in self.needs if not processor.has(feature)]
         return f"the processor lacks {' '.join(missing)}" if missing else ""
 
     def amiss(self, now: Processor) -> str:
         """Return the copies of OpenBLAS with other kernels."""
-        others = {c: kernel for c, kernel in now.kernels.items() if kernel not in self.reported}
-        return ", ".join(f"{c} uses {kernel}" for c, kernel in sorted(others.items()))
+        unreported = {c: kernel for c, kernel in now.kernels.items() if kernel not in self.reported}
+        return ", ".join(f"{c} uses {kernel}" for c, kernel in sorted(unreported.items()))
 
 
 @dataclass(frozen=True)
 class Baseline:
     """numpy without the instruction sets that it chooses by the processor."""
 
-    def environment(self, own: Processor) -> dict[str, str]:
+    def environment(self, processor: Processor) -> dict[str, str]:
         """Name those that are in use: numpy warns of others."""
-        return {"NPY_DISABLE_CPU_FEATURES": " ".join(filter(own.has, own.dispatched))}
+        return {"NPY_DISABLE_CPU_FEATURES": " ".join(filter(processor.has, processor.dispatched))}
 
-    def lacking(self, own: Processor) -> str:
+    def lacking(self, processor: Processor) -> str:
         """Return that there is nothing to switch off."""
-        return "" if any(map(own.has, own.dispatched)) else "numpy uses its baseline anyway"
+        return (
+            ""
+            if any(map(processor.has, processor.dispatched))
+            else "numpy uses its baseline anyway"
+        )
 
     def amiss(self, now: Processor) -> str:
         """Return those in use."""
-        used = " ".join(filter(now.has, now.dispatched))
-        return f"numpy uses {used}" if used else ""
+        dispatched = " ".join(filter(now.has, now.dispatched))
+        return f"numpy uses {dispatched}" if dispatched else ""
 
 
 @dataclass(frozen=True)
@@ -91,11 +95,11 @@ class Target:
 
     name: str
 
-    def environment(self, own: Processor) -> dict[str, str]:
+    def environment(self, processor: Processor) -> dict[str, str]:
         """Name it."""
         return {"NUMBA_CPU_NAME": self.name}
 
-    def lacking(self, own: Processor) -> str:
+    def lacking(self, processor: Processor) -> str:
         """Return nothing: every processor of the family runs it."""
         return ""
 
@@ -110,19 +114,19 @@ class Threads:
 
     count: int
 
-    def environment(self, own: Processor) -> dict[str, str]:
+    def environment(self, processor: Processor) -> dict[str, str]:
         """Give the number."""
         return dict.fromkeys(THREADS, str(self.count))
 
-    def lacking(self, own: Processor) -> str:
+    def lacking(self, processor: Processor) -> str:
         """Return that there are fewer cores: OpenBLAS takes no more threads than those."""
         cores = os.cpu_count() or 1
         return "" if self.count <= cores else f"the machine has {cores} core"
 
     def amiss(self, now: Processor) -> str:
         """Return the copies with another number."""
-        others = {c: count for c, count in now.threads.items() if count != self.count}
-        return ", ".join(f"{c} has {count}" for c, count in sorted(others.items()))
+        different = {c: count for c, count in now.threads.items() if count != self.count}
+        return ", ".join(f"{c} has {count}" for c, count in sorted(different.items()))
 
 
 FACTORS: Mapping[str, Factor] = {
@@ -138,8 +142,8 @@ FACTORS: Mapping[str, Factor] = {
 }
 
 
-def another_kernel(own: Processor) -> str | None:
+def another_kernel(processor: Processor) -> str | None:
     """Return the first kernel of the table that the machine has and does not use unasked."""
     kernels = (name for name, factor in FACTORS.items() if isinstance(factor, Kernel))
-    usable = (name for name in kernels if not FACTORS[name].lacking(own))
-    return next((name for name in usable if FACTORS[name].amiss(own)), None)
+    usable = (name for name in kernels if not FACTORS[name].lacking(processor))
+    return next((name for name in usable if FACTORS[name].amiss(processor)), None)

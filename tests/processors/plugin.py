@@ -9,8 +9,8 @@ from tests.processors.processor import in_force
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    told = "fail unless this factor is in force (tests.processors.run asks for it)"
-    parser.addoption("--processor", choices=sorted(FACTORS), help=told)
+    description = "fail unless this factor is in force (tests.processors.run asks for it)"
+    parser.addoption("--processor", choices=sorted(FACTORS), help=description)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -58,13 +58,13 @@ def in_force() -> Processor:
 
     numpy: Any = import_module("numpy._core._multiarray_umath")
     copies = {
-        Path(found["filepath"]).parent.name: found
-        for found in threadpool_info()
-        if found["internal_api"] == "openblas"
+        Path(library["filepath"]).parent.name: library
+        for library in threadpool_info()
+        if library["internal_api"] == "openblas"
     }
     return Processor(
-        kernels={name: found["architecture"] for name, found in copies.items()},
-        threads={name: found["num_threads"] for name, found in copies.items()},
+        kernels={name: library["architecture"] for name, library in copies.items()},
+        threads={name: library["num_threads"] for name, library in copies.items()},
         features=dict(numpy.__cpu_features__),
         dispatched=tuple(numpy.__cpu_dispatch__),
         target=cpu_target.target_context.codegen().magic_tuple()[1],
@@ -74,8 +74,8 @@ def in_force() -> Processor:
 def in_force_under(environment: Mapping[str, str]) -> Processor:
     """Return what a new process with this environment runs on."""
     command = [sys.executable, "-m", "tests.processors.processor"]
-    told = subprocess.run(command, env=dict(environment), stdout=subprocess.PIPE, check=True)
-    return Processor(**json.loads(told.stdout))
+    completed = subprocess.run(command, env=dict(environment), stdout=subprocess.PIPE, check=True)
+    return Processor(**json.loads(completed.stdout))
 
 
 if __name__ == "__main__":

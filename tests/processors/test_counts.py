@@ -23,15 +23,15 @@ KERNELS = ["Prescott", "Haswell", "SkylakeX", "Sandybridge", "Nehalem"]
 SMALL = ("mcp100", "mcp124-1", "mcp124-2")
 
 
-def test_the_page_says_what_is_recorded() -> None:
+def test_the_page_states_the_recorded_counts() -> None:
     text = paragraph("None of the 28 counts")
-    moved = {cell: spread for cell, spread in spreads().items() if spread.hangs_on_zeros}
-    most = max(spread.change for spread in moved.values())
+    shifted = {cell: spread for cell, spread in spreads().items() if spread.hangs_on_zeros}
+    most = max(spread.change for spread in shifted.values())
     assert "None of the 28 counts depends on the processor" in text
     assert not any(spread.hangs_on_kernel for spread in spreads().values())
     assert f"changed the counts of these six by up to {most:.1f} %" in text
-    assert len(moved) == 12
-    assert len({problem for problem, _ in moved}) == 6
+    assert len(shifted) == 12
+    assert len({problem for problem, _ in shifted}) == 6
 
 
 def test_every_count_of_the_table_is_recorded() -> None:
@@ -42,11 +42,11 @@ def test_every_count_of_the_table_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("kernel", repeated(KERNELS, kept=1))
-def test_a_kernel_gives_the_counts_recorded(sdplib_folder: Path, kernel: str) -> None:
-    found = counts_under(kernel, SMALL)
-    if found is None:
+def test_a_kernel_gives_the_recorded_counts(sdplib_folder: Path, kernel: str) -> None:
+    counts = counts_under(kernel, SMALL)
+    if counts is None:
         pytest.skip(f"the processor lacks what the kernel {kernel} needs")
-    for cell, queries in found.items():
+    for cell, queries in counts.items():
         problem, label = cell.split()
         assert spreads()[problem, label].least <= queries <= spreads()[problem, label].most
 
@@ -57,13 +57,13 @@ def test_no_rounding_that_keeps_zeros_changes_a_count(
     sdplib_folder: Path, problem: str, seed: int
 ) -> None:
     with noise(seed, keep_zeros=True):
-        found = counts([problem])
-    for cell, queries in found.items():
+        counts_of_problem = counts([problem])
+    for cell, queries in counts_of_problem.items():
         assert queries == spreads()[problem, cell.split()[1]].least
 
 
 @pytest.mark.parametrize("problem", repeated(PROBLEMS, kept=3))
-def test_the_counts_that_hang_on_zeros_are_those_that_are_said_to(
+def test_the_counts_that_depend_on_zeros_are_the_documented_ones(
     sdplib_folder: Path, problem: str
 ) -> None:
     """The other counts hold under noise, too; how far it moves these is not the same everywhere."""
@@ -71,7 +71,12 @@ def test_the_counts_that_hang_on_zeros_are_those_that_are_said_to(
     for seed in NOISES:
         with noise(seed, keep_zeros=False):
             noisy.append(counts([problem]))
-    known = {f"{problem} {label}": spreads()[problem, label] for label in THESIS_LABELS}
-    moved = {cell for one in noisy for cell, queries in one.items() if queries != known[cell].least}
-    assert moved <= {cell for cell, spread in known.items() if spread.hangs_on_zeros}
-    assert bool(moved) == any(spread.hangs_on_zeros for spread in known.values())
+    spreads_by_cell = {f"{problem} {label}": spreads()[problem, label] for label in THESIS_LABELS}
+    shifted = {
+        cell
+        for counts_here in noisy
+        for cell, queries in counts_here.items()
+        if queries != spreads_by_cell[cell].least
+    }
+    assert shifted <= {cell for cell, spread in spreads_by_cell.items() if spread.hangs_on_zeros}
+    assert bool(shifted) == any(spread.hangs_on_zeros for spread in spreads_by_cell.values())

@@ -38,7 +38,7 @@ def test_a_modern_processor_lacks_no_factor() -> None:
         assert not lacking or (name, os.cpu_count()) == ("two-threads", 1)
 
 
-def test_what_an_old_processor_lacks_is_named() -> None:
+def test_missing_features_of_an_old_processor_are_named() -> None:
     assert FACTORS["Haswell"].lacking(OLD) == "the processor lacks AVX2 FMA3"
     assert FACTORS["SkylakeX"].lacking(OLD) == "the processor lacks AVX512F AVX512DQ AVX512VL"
     assert FACTORS["numpy-baseline"].lacking(OLD) == "numpy uses its baseline anyway"
@@ -46,7 +46,7 @@ def test_what_an_old_processor_lacks_is_named() -> None:
     assert not any(FACTORS[name].lacking(OLD) for name in ("Prescott", "Nehalem", "Sandybridge"))
 
 
-def test_another_kernel_is_one_that_the_machine_has_and_does_not_use() -> None:
+def test_another_kernel_is_available_and_not_in_use() -> None:
     assert another_kernel(MODERN) == another_kernel(OLD) == "Prescott"
     oldest = replace(OLD, kernels=dict.fromkeys(OLD.kernels, "Katmai"))
     assert another_kernel(oldest) == "Nehalem"
@@ -58,21 +58,21 @@ def test_a_kernel_in_one_of_two_copies_is_not_in_force() -> None:
     assert FACTORS["Prescott"].amiss(mixed) == "scipy.libs uses SkylakeX"
 
 
-def test_every_factor_is_amiss_where_it_was_not_asked_for() -> None:
+def test_every_factor_is_reported_where_it_is_not_in_force() -> None:
     asked_for = [name for name, factor in FACTORS.items() if not factor.amiss(MODERN)]
     assert asked_for == ["SkylakeX", "two-threads"]  # what the modern machine uses of itself
 
 
 @pytest.mark.slow
-def test_factors_are_in_force_where_they_were_asked_for() -> None:
+def test_factors_are_in_force_on_request() -> None:
     """Those of different libraries at once: here only the asking is tested."""
-    own = in_force_under(CLEAN)
+    processor = in_force_under(CLEAN)
     factors = [FACTORS[name] for name in ("numpy-baseline", "numba-generic", "one-thread")]
-    other = another_kernel(own)
+    other = another_kernel(processor)
     factors += [] if other is None else [FACTORS[other]]
     environment = dict(CLEAN)
     for factor in factors:
-        environment |= {} if factor.lacking(own) else factor.environment(own)
+        environment |= {} if factor.lacking(processor) else factor.environment(processor)
     now = in_force_under(environment)
     assert [factor.amiss(now) for factor in factors] == [""] * len(factors)
 
@@ -99,7 +99,7 @@ def test_a_run_without_the_factor_fails_before_its_first_test() -> None:
     assert "passed" not in ended.stdout
 
 
-def test_the_runner_asks_for_one_factor_and_tells_how_each_ended(
+def test_the_runner_requests_one_factor_and_reports_each_result(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     calls: list[tuple[list[str], dict[str, str]]] = []
@@ -113,7 +113,7 @@ def test_the_runner_asks_for_one_factor_and_tells_how_each_ended(
     monkeypatch.setattr(subprocess, "run", ended)
     factors = "other Haswell numba-generic"
     assert run.main(["--factors", factors, "--numerical", "--", "-m", "not slow"]) == 1
-    assert [asked for _, asked in calls] == [
+    assert [environment for _, environment in calls] == [
         {"OPENBLAS_CORETYPE": "Prescott"},
         {"NUMBA_CPU_NAME": "generic"},
     ]
@@ -121,20 +121,20 @@ def test_the_runner_asks_for_one_factor_and_tells_how_each_ended(
         *("pytest", "-p", "tests.processors.plugin", "--processor", "Prescott"),
         *("-m", "not slow", *run.NUMERICAL),
     ]
-    told = capsys.readouterr().out
-    assert "Prescott: passed" in told
-    assert "Haswell: skipped, the processor lacks AVX2 FMA3" in told
-    assert "numba-generic: FAILED, pytest ended with 1" in told
+    output = capsys.readouterr().out
+    assert "Prescott: passed" in output
+    assert "Haswell: skipped, the processor lacks AVX2 FMA3" in output
+    assert "numba-generic: FAILED, pytest ended with 1" in output
     assert run.main(["--factors", "Prescott Haswell"]) == 0
-    monkeypatch.setattr(run, "another_kernel", lambda own: None)
+    monkeypatch.setattr(run, "another_kernel", lambda processor: None)
     assert run.main(["--factors", "other"]) == 0
     assert "other: skipped, no other kernel" in capsys.readouterr().out
 
 
 def test_an_unknown_factor_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    for given in ("Prescot", " "):
+    for text in ("Prescot", " "):
         with pytest.raises(SystemExit):
-            run.main(["--factors", given])
+            run.main(["--factors", text])
         assert "allowed: Prescott, Nehalem" in capsys.readouterr().err
 
 

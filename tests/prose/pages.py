@@ -38,14 +38,14 @@ def section(page: str, heading: str) -> str:
     level = len(heading.split(" ")[0])
     start = f"\n{PAGES[page]}".index(f"\n{heading}\n") + len(heading) + 1
     rest = PAGES[page][start:]
-    ends = [found.start() for found in re.finditer(rf"^#{{1,{level}}} ", rest, re.MULTILINE)]
+    ends = [match.start() for match in re.finditer(rf"^#{{1,{level}}} ", rest, re.MULTILINE)]
     return plain(rest[: min(ends, default=len(rest))])
 
 
 def paragraph(words: str) -> str:
     """Return the paragraph, of any page, that begins with some words, in one line."""
-    (found,) = [part for page in PAGES for part in paragraphs(page) if part.startswith(words)]
-    return plain(found)
+    (paragraph_,) = [part for page in PAGES for part in paragraphs(page) if part.startswith(words)]
+    return plain(paragraph_)
 
 
 def page(name: str) -> str:
@@ -77,8 +77,8 @@ def numbers(text: str) -> list[str]:
 
 def rounded(value: float, digits: int = 2) -> str:
     """Return a number to some significant digits, without an exponent."""
-    shown = f"{value:.{digits}g}"
-    return f"{float(shown):.0f}" if "e" in shown else shown
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.0f}" if "e" in text else text
 
 
 def spelt(count: int) -> str:

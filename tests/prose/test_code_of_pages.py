@@ -24,20 +24,20 @@ CLASSES = {
 """Two classes of two features, separable."""
 
 
-def run(page: str, given: dict[str, Any]) -> list[Any]:
+def run(page: str, arguments: dict[str, Any]) -> list[Any]:
     """Run the page's blocks of Python one after the other; return the values of expressions."""
-    found = []
+    results = []
     for block in blocks(page, "python"):
         for line in ast.parse(block).body:
             if isinstance(line, ast.Expr):
-                found.append(eval(compile(ast.Expression(line.value), page, "eval"), given))
+                results.append(eval(compile(ast.Expression(line.value), page, "eval"), arguments))
             else:
-                exec(compile(ast.Module([line], []), page, "exec"), given)
-    return found
+                exec(compile(ast.Module([line], []), page, "exec"), arguments)
+    return results
 
 
 def statuses(values: list[Any]) -> list[Status]:
-    return [one.status for one in values if isinstance(one, Result)]
+    return [value.status for value in values if isinstance(value, Result)]
 
 
 def program(name: str) -> None:
@@ -52,20 +52,20 @@ def second_order() -> Any:
     return matrix
 
 
-def test_every_page_with_python_is_run_here() -> None:
-    told = Path(__file__).read_text(encoding="utf-8")
+def test_the_python_of_every_page_is_run() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
     for page in PAGES:
         if blocks(page, "python"):
-            assert f'run("{page}"' in told, page
+            assert f'run("{page}"' in source, page
 
 
 def test_readme(capsys: pytest.CaptureFixture[str]) -> None:
     values = run("README.md", {})
     assert statuses(values) == [Status.FEASIBLE] * 3
-    shown = re.findall(r"^# (.*)$", blocks("README.md", "python")[0], re.MULTILINE)
+    comments = re.findall(r"^# (.*)$", blocks("README.md", "python")[0], re.MULTILINE)
     printed = capsys.readouterr().out.splitlines()
-    assert len(shown) == 3
-    assert [_timeless(one) for one in shown] == [_timeless(one) for one in printed]
+    assert len(comments) == 3
+    assert [_timeless(text) for text in comments] == [_timeless(text) for text in printed]
 
 
 def _timeless(line: str) -> str:
@@ -77,11 +77,11 @@ def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program("control1.dat-s")
     matrices = {"F0": -np.eye(2), "F1": np.diag([1.0, -1.0]), "F2": [[0, 1], [1, 0]]}
-    given = {**CLASSES, "matrix": second_order(), **matrices}
-    values = run("docs/python.md", given)
+    arguments = {**CLASSES, "matrix": second_order(), **matrices}
+    values = run("docs/python.md", arguments)
     assert set(statuses(values)) == {Status.FEASIBLE}
-    assert given["fitted"].separable_ is True
-    assert given["results"].failed == []
+    assert arguments["fitted"].separable_ is True
+    assert arguments["results"].failed == []
     assert set(values[-1]) == {"PROVED"}
 
 
@@ -104,11 +104,16 @@ def test_linear_programs() -> None:
 
     from perceptron_lab import ConicSystem, solve
 
-    given = {"ConicSystem": ConicSystem, "solve": solve, "cp": cp, "x": cp.Variable(2, name="x")}
+    arguments = {
+        "ConicSystem": ConicSystem,
+        "solve": solve,
+        "cp": cp,
+        "x": cp.Variable(2, name="x"),
+    }
     conditions = {"A": [[1, 2]], "b": [3], "C": [[1, -1]], "d": [0]}
     contradictory = ConicSystem.from_linear([[1, 1], [-1, 0]], [5, 0], lower=0, upper=2)
-    given |= {**conditions, "contradictory": contradictory}
-    point, values, conflict, names, changes = run("docs/linear-programs.md", given)
+    arguments |= {**conditions, "contradictory": contradictory}
+    point, values, conflict, names, changes = run("docs/linear-programs.md", arguments)
     assert len(names) == 1
     assert changes == {0: -3}
     assert point[0] == point[1] >= 1
@@ -122,7 +127,7 @@ def test_ellipsoids() -> None:
     assert np.isfinite(values).all()
 
 
-@pytest.mark.usefixtures("own_registrations")
+@pytest.mark.usefixtures("user_registrations")
 def test_extending() -> None:
     run("docs/extending.md", {"MyPerceptron": Perceptron})
     assert "my-perceptron" in names("algorithm")

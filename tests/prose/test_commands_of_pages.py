@@ -25,12 +25,12 @@ def commands(page: str) -> list[list[str]]:
     """Return the words of every command ``plab ...`` or ``make ...``, without comments."""
     quoted = re.findall(r"(?<!`)`((?:plab|make)[ \n][^`]*)`(?!`)", PAGES[page])
     shell = [line for block in blocks(page) for line in re.sub(r"\\\n", "", block).splitlines()]
-    found = []
-    for line in [*(" ".join(one.split()) for one in quoted), *shell]:
+    parts = []
+    for line in [*(" ".join(text.split()) for text in quoted), *shell]:
         if line.startswith(("plab ", "make ")):
             words = shlex.split(line.replace("...", " "), comments=True)
-            found += _split(words)
-    return found
+            parts += _split(words)
+    return parts
 
 
 def _split(words: list[str]) -> list[list[str]]:
@@ -54,11 +54,15 @@ def fault(words: list[str]) -> str | None:
         return f"no command {name}"
     if isinstance(command, click.Group):
         command = command.get_command(context, rest[0]) or command
-    known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
-    known |= {"--help", "-h"}
+    options = {
+        option
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+    options |= {"--help", "-h"}
     for word in rest:
         option = word.partition("=")[0].strip("[]")
-        if option.startswith("-") and option not in known:
+        if option.startswith("-") and option not in options:
             return f"plab {name} has no option {option}"
     return _unknown(name, rest)
 
@@ -76,10 +80,10 @@ def _unknown(name: str, rest: list[str]) -> str | None:
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)])
 def test_every_command_is_there_with_its_options(page: str) -> None:
     faults = [(words, fault(words)) for words in commands(page)]
-    assert [found for found in faults if found[1]] == []
+    assert [fault for fault in faults if fault[1]] == []
 
 
-def test_what_is_wrong_with_a_command_is_found() -> None:
+def test_faults_of_commands_are_detected() -> None:
     assert fault(["make", "nothing"]) == "no target nothing"
     assert fault(["plab", "ran", "maxcut"]) == "no command ran"
     assert fault(["plab", "run", "maxcutt"]) == "plab run: maxcutt names nothing"
@@ -87,10 +91,10 @@ def test_what_is_wrong_with_a_command_is_found() -> None:
 
 
 def test_the_gallery_of_readme_is_there() -> None:
-    shown = re.findall(r"`([a-z_0-9/]+)`", _gallery())
-    assert len(shown) > 20
-    assert set(shown) <= set(gallery())
-    for name in shown:
+    names = re.findall(r"`([a-z_0-9/]+)`", _gallery())
+    assert len(names) > 20
+    assert set(names) <= set(gallery())
+    for name in names:
         assert (ROOT / "results" / "sample" / Path(name).name).is_dir(), name
 
 
@@ -103,26 +107,26 @@ def _gallery() -> str:
     return "\n".join(line.rpartition("| `")[2] for line in table.splitlines() if "| `" in line)
 
 
-def given(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def printed_output(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """Do what a line of README says, and return what it prints."""
     if command[0] == "plab":
         assert main(command[1:]) == 0
         return "\n".join(capsys.readouterr())  # what is told by the way goes to stderr
     assert command[0] == "python"
-    done = subprocess.run([sys.executable, *command[1:]], capture_output=True, text=True)
-    assert done.returncode == 0
-    return done.stdout
+    completed = subprocess.run([sys.executable, *command[1:]], capture_output=True, text=True)
+    assert completed.returncode == 0
+    return completed.stdout
 
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
-def agree(shown: str, printed: str) -> bool:
+def agree(expected: str, printed: str) -> bool:
     """Whether two lines have the same words, and the same numbers but for seconds and rounding."""
-    shown, printed = (re.sub(r"[\d.e-]+ s$", "s", one) for one in (shown, printed))
-    pairs = zip(NUMBER.findall(shown), NUMBER.findall(printed), strict=False)
-    return NUMBER.sub("#", shown) == NUMBER.sub("#", printed) and all(
-        float(one) == pytest.approx(float(other), rel=1e-3) for one, other in pairs
+    expected, printed = (re.sub(r"[\d.e-]+ s$", "s", first) for first in (expected, printed))
+    pairs = zip(NUMBER.findall(expected), NUMBER.findall(printed), strict=False)
+    return NUMBER.sub("#", expected) == NUMBER.sub("#", printed) and all(
+        float(first) == pytest.approx(float(second), rel=1e-3) for first, second in pairs
     )
 
 
@@ -140,18 +144,18 @@ def test_readme_leads_from_a_csv_to_a_proof_and_from_a_yaml_to_a_page(
     printed = []
     for line in shell.splitlines():
         if line.startswith(("plab ", "python ")):
-            printed += given(shlex.split(line, comments=True), capsys).splitlines()
-    shown = [line for block in blocks("README.md", "text") for line in block.splitlines()]
-    assert len(shown) == 11
-    for line in shown:
-        assert any(agree(line, one) for one in printed), line
+            printed += printed_output(shlex.split(line, comments=True), capsys).splitlines()
+    lines = [line for block in blocks("README.md", "text") for line in block.splitlines()]
+    assert len(lines) == 11
+    for line in lines:
+        assert any(agree(line, output_line) for output_line in printed), line
     assert sum(line.startswith("PROVED: ") for line in printed) == 3  # the checker's sentences
     page = (tmp_path / "results" / "my" / "index.html").read_text()
     assert "Three algorithms on my patients" in page
 
 
 @pytest.mark.parametrize("page", ["docs/command-line.md", "docs/experiments.md"])
-def test_examples_of_pages_are_those_of_readme(page: str) -> None:
+def test_examples_of_pages_equal_those_of_readme(page: str) -> None:
     for language in ("text", "yaml"):
         expected = {line for block in blocks("README.md", language) for line in block.splitlines()}
         assert {line for block in blocks(page, language) for line in block.splitlines()} <= expected

@@ -24,11 +24,11 @@ def entries(page: str) -> list[str]:
 
 def unlisted(page: str, parts: list[str]) -> list[str]:
     """Return those of a page's paragraphs that no entry, or more than one, stands for."""
-    wanted = MEASURED.search if page in ARGUMENTS else numbers
+    expected = MEASURED.search if page in ARGUMENTS else numbers
     return [
         part
         for part in parts
-        if wanted(plain(part)) and sum(map(part.startswith, entries(page))) != 1
+        if expected(plain(part)) and sum(map(part.startswith, entries(page))) != 1
     ]
 
 
@@ -39,22 +39,24 @@ def test_every_paragraph_with_numbers_is_listed_once(page: str) -> None:
 
 @pytest.mark.parametrize("listed", [TIED, UNTIED])
 def test_every_entry_has_its_paragraph(listed: Listed) -> None:
-    for page, own in listed.items():
-        for words in filter(None, own):
-            (found,) = [part for part in paragraphs(page) if part.startswith(words)]
-            assert numbers(plain(found)), (page, words)
+    for page, paragraphs_of_page in listed.items():
+        for words in filter(None, paragraphs_of_page):
+            (paragraph_,) = [part for part in paragraphs(page) if part.startswith(words)]
+            assert numbers(plain(paragraph_)), (page, words)
 
 
 def test_only_pages_that_are_there_are_listed() -> None:
     assert {*TIED, *UNTIED, *ARGUMENTS} <= set(PAGES)
 
 
-@pytest.mark.parametrize("module", sorted({one for own in TIED.values() for one in own.values()}))
+@pytest.mark.parametrize(
+    "module", sorted({value for modules in TIED.values() for value in modules.values()})
+)
 def test_every_module_is_there(module: str) -> None:
     assert importlib.util.find_spec(f"tests.prose.{module}") is not None
 
 
-def test_a_number_that_nobody_listed_is_found() -> None:
+def test_an_unlisted_number_is_detected() -> None:
     assert unlisted("README.md", ["It takes 7 steps."]) == ["It takes 7 steps."]
     assert unlisted("README.md", ["Both need Python 3.11 and 7 cores.", "None."]) == []
     note = ARGUMENTS[0]

@@ -24,26 +24,28 @@ def of(shape: str) -> pd.DataFrame:
 @pytest.mark.parametrize("line", LINE.findall(PAGE), ids=lambda line: line[0].replace(" ", ""))
 def test_a_line_of_the_table(line: tuple[str, str, str]) -> None:
     """The best of the others are those, in that order, and nobody else is before the last."""
-    shape, prox, others = line
+    shape, prox, last_column = line
     rows = of(shape)
     proved = rows[rows["status"] == "FEASIBLE"].groupby("label")["ratio"]
     medians, counts = proved.median().drop("auto"), proved.count()
     assert prox == rounded(medians.pop("mirror-prox"))
-    told = OTHER.findall(others)
-    assert len(told) >= 2
-    assert numbers(OTHER.sub("", others)) == []
-    labels = [LABELS.get(name, name) for _, name, _, _ in told]
-    for label, (ratio, _, some, whole) in zip(labels, told, strict=True):
+    named = OTHER.findall(last_column)
+    assert len(named) >= 2
+    assert numbers(OTHER.sub("", last_column)) == []
+    labels = [LABELS.get(name, name) for _, name, _, _ in named]
+    for label, (ratio, _, solved, attempted) in zip(labels, named, strict=True):
         assert ratio == rounded(medians[label])
         count, instances = int(counts[label]), rows["seed"].nunique()
-        assert (some, whole) == (("", "") if count == instances else (str(count), str(instances)))
+        assert (solved, attempted) == (
+            ("", "") if count == instances else (str(count), str(instances))
+        )
     assert labels == list(medians.sort_values().index[: len(labels)])
     rest = set(rows["label"]) - set(counts.index)
-    if "no run of the other solvers was verified" in others:
+    if "no run of the other solvers was verified" in last_column:
         assert set(medians.index) == set(labels)
-    elif "no run of" in others:
+    elif "no run of" in last_column:
         assert rest == {"Clarabel", "HiGHS simplex"}
-        assert "no run of Clarabel or the HiGHS simplex was verified" in others
+        assert "no run of Clarabel or the HiGHS simplex was verified" in last_column
     else:
         assert rest == set()
 

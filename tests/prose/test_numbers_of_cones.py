@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tests.prose.pages import PAGES, ROOT, numbers, paragraph
-from tests.prose.test_numbers_of_tiny_margins import held, span, times
+from tests.prose.test_numbers_of_tiny_margins import holds, span, times
 
 OTHERS = ["Clarabel", "SCS", "ECOS"]
 
@@ -28,7 +28,7 @@ def test_who_decides_how_many_and_how_soon() -> None:
     at = second[(second["problem.delta"] == 1e-3) & (second["status"] == "FEASIBLE")]
     count = int(planned["auto"])
     assert decided["auto"] == decided["interior-point"] == count
-    text = held(
+    text = holds(
         paragraph("The cone benchmark has"),
         [
             f"{count} systems",

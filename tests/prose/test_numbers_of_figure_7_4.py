@@ -21,9 +21,9 @@ def test_its_numbers() -> None:
     assert (tiny["not converged"] < 3.0).all()
     assert (tiny["error"] > 45.0).all()
     (options,) = [
-        one.parameters
-        for one in read_config_of(SAMPLE).algorithms
-        if one.label == "SVM of degree 2"
+        algorithm.parameters
+        for algorithm in read_config_of(SAMPLE).algorithms
+        if algorithm.label == "SVM of degree 2"
     ]
     assert (options["iterations"], max(options["penalties"])) == (10_000, 1e7)
     assert set(table["repetitions"]) == {500}

@@ -9,7 +9,7 @@ from tests.prose.pages import ROOT, numbers, paragraph, rounded
 SMALL, LARGE = (100, 500000), (1000, 500000)
 
 
-def test_what_ends_on_half_a_million_rows() -> None:
+def test_endings_on_half_a_million_rows() -> None:
     table = pd.read_csv(ROOT / "results" / "sample" / "margin_sets_large" / "table_2.csv")
     table = table.set_index(["dimension", "rows", "label"]).sort_index()
     seconds, status = table["seconds"], table["status"].fillna("")
@@ -19,7 +19,7 @@ def test_what_ends_on_half_a_million_rows() -> None:
         assert 5000.0 <= seconds[(*SMALL, label)] < 5010.0
         assert status[(*LARGE, label)] == "not run"
     assert table["paper ending"][(*SMALL, "SPCT")] == "fail"
-    text = told = paragraph("**Half a million rows.**")
+    text = text_before = paragraph("**Half a million rows.**")
     for claim in (
         f"adaptive MP takes {rounded(seconds[(*SMALL, 'adaptive MP')], 4)} s",
         f"`` takes {rounded(seconds[(*SMALL, 'auto')])} s",
@@ -28,6 +28,6 @@ def test_what_ends_on_half_a_million_rows() -> None:
         f"adaptive MP takes {rounded(seconds[(*LARGE, 'adaptive MP')], 4)} s",
         f"`` takes {rounded(seconds[(*LARGE, 'auto')], 3)} s",
     ):
-        assert claim in text, (claim, told)
+        assert claim in text, (claim, text_before)
         text = text.replace(claim, "", 1)
     assert numbers(text) == []

@@ -32,17 +32,17 @@ def test_a_line_of_the_table(line: tuple[str, ...]) -> None:
     rows = of(line)
     instances = rows["seed"].nunique()
     assert len(rows) == instances * (len(PEERS) + 1)
-    proved = {str(label): one for label, one in rows[rows["proved"]].groupby("label")}
+    proved = {str(label): group for label, group in rows[rows["proved"]].groupby("label")}
     assert len(proved["auto"]) == instances
     expected = [rounded(1e3 * proved["auto"]["time"].median())]
     for label in PEERS:
         if label not in proved:
             expected.append(NONE)
             continue
-        some = proved[label]
-        count = "" if len(some) == instances else f" ({len(some)} of {instances})"
-        expected.append(rounded(some["ratio"].median()) + count)
-    assert [one.strip() for one in line[-1].split("|")] == expected
+        rows_of_label = proved[label]
+        count = "" if len(rows_of_label) == instances else f" ({len(rows_of_label)} of {instances})"
+        expected.append(rounded(rows_of_label["ratio"].median()) + count)
+    assert [field.strip() for field in line[-1].split("|")] == expected
 
 
 def test_the_runs_it_is_about() -> None:

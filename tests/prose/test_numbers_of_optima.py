@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from tests.prose.pages import ROOT, numbers, paragraph, rounded, spelt
-from tests.prose.test_numbers_of_tiny_margins import held
+from tests.prose.test_numbers_of_tiny_margins import holds
 
 SAMPLES = ROOT / "results" / "sample"
 
@@ -22,8 +22,8 @@ def proved(name: str) -> pd.DataFrame:
 def scientific(value: float) -> str:
     """A width, rounded upward to two digits."""
     exponent = math.floor(math.log10(value)) - 1
-    shown = f"{math.ceil(value / 10.0**exponent * (1.0 - 1e-12)) * 10.0**exponent:.1e}"
-    return shown.replace("e-0", "e-").replace(".0e", "e")
+    text = f"{math.ceil(value / 10.0**exponent * (1.0 - 1e-12)) * 10.0**exponent:.1e}"
+    return text.replace("e-0", "e-").replace(".0e", "e")
 
 
 def test_relaxations_of_maxcut() -> None:
@@ -47,7 +47,7 @@ def test_relaxations_of_maxcut() -> None:
         "| solver | relative time |",
         "DSDP returned no answer",
     )
-    text = held(
+    text = holds(
         " ".join(map(paragraph, parts)),
         [
             f"on {len(ours)} relaxations of SDPLIB",
@@ -66,7 +66,7 @@ def test_other_programs() -> None:
     best = pd.read_csv(SAMPLES / "sdplib_optimum" / "best_optima.csv").set_index("problem")
     both = best[best["width"].notna()]
     assert set(best.index) - set(both.index) == {"hinf1"}
-    text = held(
+    text = holds(
         paragraph("`plab run sdplib_optimum` runs on"),
         [
             f"on the {spelt(len(best))} other available programs that have an optimum",
@@ -85,7 +85,7 @@ def test_from_a_thousand_vertices_to_a_million() -> None:
     times = rows["seconds"] + rows["proof seconds"]
     random, union, torus = "random-20000-50000", "planar-20000-118000", "torus-1000x1000"
     gigabytes = rows["megabytes"] / 1000.0
-    text = held(
+    text = holds(
         paragraph("`plab run maxcut_scaling` runs on"),
         [
             f"A random graph with 20 000 vertices takes {rounded(times[random])} s to a width of "

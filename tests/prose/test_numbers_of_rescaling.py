@@ -13,11 +13,11 @@ SAMPLES = ROOT / "results" / "sample"
 
 def test_forced_mistakes() -> None:
     table = pd.read_csv(SAMPLES / "resisting" / "resisting.csv")
-    found = table[(table["dimension"] == 50) & (table["margin"] == 1e-6)].set_index("label")
-    (forced,) = set(found["forced"])
-    mistakes = found["mistakes"]
+    frame = table[(table["dimension"] == 50) & (table["margin"] == 1e-6)].set_index("label")
+    (forced,) = set(frame["forced"])
+    mistakes = frame["mistakes"]
     assert mistakes["space-dilation"] == forced
-    assert found.loc["perceptron", "status"] == "UPDATE_LIMIT"
+    assert frame.loc["perceptron", "status"] == "UPDATE_LIMIT"
     text = paragraph("A resisting oracle (`plab run resisting`)")
     for claim in (
         "In dimension 50 and at a margin of a millionth",
@@ -60,8 +60,8 @@ def test_answers_before_and_after() -> None:
     pairs = runs[runs["label"].str.match("(?:scs|clarabel) then")]
     solver = pairs["label"].str.split().str[0]
     start, last = (
-        pairs[[f"measure.claimed_{one}dimacs_{number}" for number in range(1, 5)]].abs()
-        for one in ("start_", "")
+        pairs[[f"measure.claimed_{prefix}dimacs_{number}" for number in range(1, 5)]].abs()
+        for prefix in ("start_", "")
     )
     before = start.max(axis=1).groupby(solver).max()
     after = last.max(axis=None)
@@ -76,15 +76,15 @@ def test_answers_before_and_after() -> None:
         f"and the answers of Clarabel decide {auto.loc['clarabel', 'proved before']}.",
         f"Started from either answer, `` decides all {proved}, including the infeasible systems "
         "with the worst condition and the programs of SDPLIB",
-        f"up to {shown_above(before['scs'])} for SCS and up to {shown_above(before['clarabel'])} "
-        f"for Clarabel, and afterwards they are at most {shown_above(after)}",
+        f"up to {above(before['scs'])} for SCS and up to {above(before['clarabel'])} "
+        f"for Clarabel, and afterwards they are at most {above(after)}",
     ):
         assert claim in text, claim
         text = text.replace(claim, "")
     assert numbers(text) == []
 
 
-def shown_above(value: float) -> str:
+def above(value: float) -> str:
     """Return a number of two digits that is not less."""
     exponent = math.floor(math.log10(value))
     digits = math.ceil(value / 10.0 ** (exponent - 1))
@@ -105,13 +105,13 @@ def test_laws() -> None:
         for label, low, high in exponents.itertuples()
     }
     smooth = [ranges["smoothed-perceptron"], ranges["mirror-prox"]]
-    ranges["smoothed"] = (min(one for one, _ in smooth), max(one for _, one in smooth))
-    told = {label: f"{low:.2f} to {high:.2f}" for label, (low, high) in ranges.items()}
+    ranges["smoothed"] = (min(value for value, _ in smooth), max(value for _, value in smooth))
+    texts = {label: f"{low:.2f} to {high:.2f}" for label, (low, high) in ranges.items()}
     text = paragraph("`plab run margin_dependence` fits")
     for claim in (
-        f"Its exponent is {told['von-neumann']} for von Neumann's algorithm and "
-        f"{told['perceptron']} for the perceptron. Their theorems state an exponent of 2.",
-        f"Mirror-Prox the exponent is {told['smoothed']}, and their theorems state 1.",
+        f"Its exponent is {texts['von-neumann']} for von Neumann's algorithm and "
+        f"{texts['perceptron']} for the perceptron. Their theorems state an exponent of 2.",
+        f"Mirror-Prox the exponent is {texts['smoothed']}, and their theorems state 1.",
     ):
         assert claim in text, claim
         text = text.replace(claim, "")

@@ -36,21 +36,21 @@ def table(folder: str, file: str) -> pd.DataFrame:
 def means(folder: str, file: str) -> dict[str, str]:
     """Return the mean over the categories in each column, with the ends over first pivots."""
     (row,) = table(folder, file).query("category == 'mean'").to_dict("records")
-    shown = {}
+    texts = {}
     for label, value in row.items():
         if isinstance(value, float):
             ends = [row.get(f"{label} {end}") for end in ("lowest", "highest")]
             inside = "" if None in ends else f" ({ends[0]:.1f} to {ends[1]:.1f})"
-            shown[str(label)] = f"{value:.1f}{inside}"
-    return shown
+            texts[str(label)] = f"{value:.1f}{inside}"
+    return texts
 
 
 def table_8_1() -> str:
     """Return the lines of the page's table."""
-    found = means("reuters", "table_8_1")
+    texts = means("reuters", "table_8_1")
     lines = ["| | 30 features | 200 features | all words |", "|---|---|---|---|"]
     for words, labels in ROWS.items():
-        cells = [found[label] if label else "" for label in (*labels, "", "")[:3]]
+        cells = [texts[label] if label else "" for label in (*labels, "", "")[:3]]
         lines.append("|" + "|".join(f" {cell} " if cell else " " for cell in (words, *cells)) + "|")
     return "\n".join(lines)
 
@@ -92,8 +92,8 @@ def cells_below() -> str:
 
 
 def on_cells_below() -> list[str]:
-    found = below_thesis()
-    scs = found[found["label"] == "hard cvxpy-SCS"]
+    comparison = below_thesis()
+    scs = comparison[comparison["label"] == "hard cvxpy-SCS"]
     assert len(scs) == len(table("reuters", "table_8_1")) - 1
     choices = table("reuters", "learners").dropna(subset=["on edge"])
     total = int(choices["seeds"].sum())
@@ -103,8 +103,8 @@ def on_cells_below() -> list[str]:
         f"With 30 features and one first pivot the difference {gap('SVM k30 best C', 'SVM k30')}",
         f"with all words the choice by test precision {gap('SVM full best C', 'SVM full')}",
         "more than 3 points below the thesis. "
-        f"There are {len(found)} of them: all {spelt(len(scs))} cells of SCS and the "
-        f"{len(found) - len(scs)} cells below",
+        f"There are {len(comparison)} of them: all {spelt(len(scs))} cells of SCS and the "
+        f"{len(comparison) - len(scs)} cells below",
         f"{int(choices['on edge'].sum())} of {total} choices are at the edge of their grid",
     ]
 
@@ -158,7 +158,7 @@ def test_its_differences() -> None:
 
 
 def on_rare_categories() -> list[str]:
-    found = means("rare_categories", "rare_categories")
+    texts = means("rare_categories", "rare_categories")
     lines = table("rare_categories", "rare_categories").query("category != 'mean'")
     proved = lines["hard proves"].astype(str)
     bounds = proved.str.extract(r"^t >= (.+)$")[0].dropna().astype(float)
@@ -175,7 +175,7 @@ def on_rare_categories() -> list[str]:
         f"On the {len(lines)} categories",
         "the soft-margin ellipsoid reaches {} on average, the support vector machine {}, the "
         "linear scorer {} and the hard ellipsoid {}".format(
-            *(found[label] for label in ("soft k30", "SVM k30", "linear k30", "hard"))
+            *(texts[label] for label in ("soft k30", "SVM k30", "linear k30", "hard"))
         ),
         f"The soft-margin ellipsoid {against[0]} compared with the support vector machine and "
         f"{against[1]} compared with the linear scorer",
@@ -201,29 +201,33 @@ RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 def test_figure_8_1() -> None:
     text = paragraph("The precision of the soft-margin ellipsoid")
     assert numbers(text) == ["200", "20", "50", "50"]
-    found = table("reuters_dimension", "learners")
-    found[["kind", "k"]] = found["label"].str.extract(r"^(\w+) components=(\d+)$")
-    found["k"] = found["k"].astype(int)
-    separated = found[~found["proved"].fillna("t = 0").str.startswith("t = 0")]
+    frame = table("reuters_dimension", "learners")
+    frame[["kind", "k"]] = frame["label"].str.extract(r"^(\w+) components=(\d+)$")
+    frame["k"] = frame["k"].astype(int)
+    separated = frame[~frame["proved"].fillna("t = 0").str.startswith("t = 0")]
     assert list(zip(separated["problem"], separated["k"], strict=True)) == [("corn", 50)]
     for kind in ("soft", "linear"):
-        course = found[found["kind"] == kind].pivot_table(
+        curve = frame[frame["kind"] == kind].pivot_table(
             index="k", columns="problem", values="average precision"
         )
-        assert course.index[-1] == 200
-        falls = course.diff() < 0.0
+        assert curve.index[-1] == 200
+        falls = curve.diff() < 0.0
         assert list(falls.columns[falls.any()]) == ["corn"]
-        assert set(course.index[falls["corn"]]) <= {30, 50}
+        assert set(curve.index[falls["corn"]]) <= {30, 50}
 
 
 def test_the_regularisations_of_the_soft_ellipsoids_docstring() -> None:
-    chosen = table("reuters", "runs").groupby("label")["measure.regularisation"].agg(["min", "max"])
+    selected = (
+        table("reuters", "runs").groupby("label")["measure.regularisation"].agg(["min", "max"])
+    )
     ends = {
-        label: " to ".join(f"{end:.0e}".replace("e-0", "e-") for end in chosen.loc[f"soft {label}"])
+        label: " to ".join(
+            f"{end:.0e}".replace("e-0", "e-") for end in selected.loc[f"soft {label}"]
+        )
         for label in ("k30", "k200", "full")
     }
-    said = " ".join((SoftEllipsoidClassifier.__doc__ or "").split())
+    text = " ".join((SoftEllipsoidClassifier.__doc__ or "").split())
     assert (
         f"cross-validation chooses {ends['k30']} with 30 features, {ends['k200']} with 200, "
         f"{ends['full']} with all words"
-    ) in said
+    ) in text

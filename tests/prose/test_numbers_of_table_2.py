@@ -37,19 +37,19 @@ def test_every_cell_is_that_of_the_sample(line: tuple[str, str, str, str]) -> No
     assert agrees(seconds, float(table.loc[(*shape, "MPLFP"), "seconds"]))
     words = [cell.strip() for cell in cells.split("|")]
     for label, word in zip(LABELS, words, strict=True):
-        found = table.loc[(*shape, label)]
-        shown = re.fullmatch(r"(≥ )?([\d.]+)(?: \((.+)\))?", word)
-        assert shown is not None, word
-        bound, ratio, paper = shown.groups()
+        entry = table.loc[(*shape, label)]
+        match = re.fullmatch(r"(≥ )?([\d.]+)(?: \((.+)\))?", word)
+        assert match is not None, word
+        bound, ratio, paper = match.groups()
         if bound:
-            assert math.isnan(found["ratio"])
-            assert agrees(ratio, float(found["ratio at least"]))
+            assert math.isnan(entry["ratio"])
+            assert agrees(ratio, float(entry["ratio at least"]))
         else:
-            assert agrees(ratio, float(found["ratio"]))
+            assert agrees(ratio, float(entry["ratio"]))
         if label in ("SPCT", "PCT", "VN"):
             assert paper is not None
-            timeout = str(found["paper ending"]) == "timeout"
-            assert paper == "timeout" if timeout else agrees(paper, float(found["paper ratio"]))
+            timeout = str(entry["paper ending"]) == "timeout"
+            assert paper == "timeout" if timeout else agrees(paper, float(entry["paper ratio"]))
         else:
             assert paper is None
 
@@ -66,13 +66,13 @@ def test_all_shapes_are_there_and_how_often_they_were_run() -> None:
         assert len(ended)
         assert ended.between(0.99 * limit, 1.05 * limit).all()
         assert limit >= 2.5 * table.loc[(*shape, "MPLFP"), "seconds"]
-    for told in (claim, limits):
-        assert told in text
-        text = text.replace(told, "")
+    for sentence in (claim, limits):
+        assert sentence in text
+        text = text.replace(sentence, "")
     assert numbers(text) == []
 
 
-def test_what_is_told_of_iterations_and_ratios() -> None:
+def test_numbers_of_iterations_and_ratios() -> None:
     table = sample()
     iterations, ratio = table["iterations"], table["ratio"]
     for shape in SMALL:
@@ -91,7 +91,7 @@ def test_what_is_told_of_iterations_and_ratios() -> None:
     faster = [1.0 / ratio[(*shape, "adaptive MP")] for shape in SHAPES]
     ours = [1.0 / ratio[(*shape, "auto")] for shape in SHAPES]
     parts = ("Generator", "Order", "Smoothed perceptron", "Iterated smoothed", "Our methods")
-    text = told = " ".join(paragraph(f"**{part}") for part in parts)
+    text = text_before = " ".join(paragraph(f"**{part}") for part in parts)
     for claim in (
         "ISPVN 2n",
         "difficulty of 0.3 ",
@@ -101,6 +101,6 @@ def test_what_is_told_of_iterations_and_ratios() -> None:
         f"is {rounded(min(faster))} to {rounded(max(faster))} times faster",
         f"`` is {rounded(min(ours))} to {rounded(max(ours))} times as fast",
     ):
-        assert claim in text, (claim, told)
+        assert claim in text, (claim, text_before)
         text = text.replace(claim, "", 1)
     assert numbers(text) == []

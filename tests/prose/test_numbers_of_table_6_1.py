@@ -32,32 +32,34 @@ def claims() -> list[str]:
         noisy[row["problem"]] = max(
             noisy.get(row["problem"], 0.0), *(abs(end / count - 1.0) for end in ends)
         )
-    assert {name for name, moved in noisy.items() if moved} == set(table["problem"][~exact])
-    moved_inside = [one.interior_shift for one in findings(Evidence.of_folder(SAMPLE).frame)]
+    assert {name for name, shifted in noisy.items() if shifted} == set(table["problem"][~exact])
+    moved_inside = [
+        finding.interior_shift for finding in findings(Evidence.of_folder(SAMPLE).frame)
+    ]
     shifts = [shift for shift in moved_inside if shift is not None]
     assert f"{max(shifts):.0e}" == "1e-10"
     assert runs["status"].eq("FEASIBLE").all()
     assert runs["proved"].all()
     with Reader.open(SAMPLE) as reader:
         ended = [stored for _, stored in reader.runs()]
-    first, last = min(one.started for one in ended), max(one.ended for one in ended)
-    whole = (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
+    first, last = min(run.started for run in ended), max(run.ended for run in ended)
+    full = (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
     proofs = runs["proof_seconds"].sum()
     traced = runs["total_seconds"].sum() - runs["seconds"].sum() - proofs
-    same, others = spelt(int(exact.sum())), spelt(int((~exact).sum()))
-    moved = rounded(100.0 * max(noisy.values()))
+    same, rest = spelt(int(exact.sum())), spelt(int((~exact).sum()))
+    shifted = rounded(100.0 * max(noisy.values()))
     spent = [f"{seconds:.1f} s" for seconds in (runs["seconds"].sum(), proofs, traced)]
     return [
         f"each find a feasible point of {len(table)} MAXCUT relaxations",
         f"On {same} instances both algorithms need **exactly the number of queries in the "
-        f"thesis**. On the other {others}, where isolated vertices or exact zero pivots matter, "
+        f"thesis**. On the other {rest}, where isolated vertices or exact zero pivots matter, "
         f"the counts differ by at most {worst} %.",
         f"None of the {len(runs)} counts depends on the processor",
-        f"changed the counts of these {others} by up to {moved} %, and no others.",
+        f"changed the counts of these {rest} by up to {shifted} %, and no others.",
         f"Each of the {len(runs)} points is verified to be strictly feasible. On the "
         f"{spelt(len(shifts))} cells where the algorithm ends on the boundary of the cone, the "
         "point was first moved into the interior by at most 1e-10",
-        f"The {len(runs)} cells take {whole:.0f} s: {spent[0]} in the algorithms, {spent[1]} in "
+        f"The {len(runs)} cells take {full:.0f} s: {spent[0]} in the algorithms, {spent[1]} in "
         f"the verification and {spent[2]} for the margins along the traces",
     ]
 

@@ -82,9 +82,9 @@ def test_the_exact_method_is_ahead_of_the_bisections() -> None:
 def test_the_worst_case_grows_exactly() -> None:
     assert "reproduced, and the growth is known exactly" in outcome("worst_case")
     table = sample("worst_case", "mistakes")
-    own = table[table["label"] == "order of the notes"]
-    order = own["problem"].str.extract(r"-(\d+)$")[0].astype(int)
-    assert (own["mistakes"] == 2 * order**2 - 2 * order + 5).all()
+    rows = table[table["label"] == "order of the notes"]
+    order = rows["problem"].str.extract(r"-(\d+)$")[0].astype(int)
+    assert (rows["mistakes"] == 2 * order**2 - 2 * order + 5).all()
 
 
 def test_no_algorithm_makes_fewer_mistakes_than_forced() -> None:

@@ -20,7 +20,7 @@ def times(name: str) -> pd.DataFrame:
     return rows
 
 
-def held(text: str, claims: list[str]) -> str:
+def holds(text: str, claims: list[str]) -> str:
     """The text without the claims, all of which are in it."""
     for claim in claims:
         assert claim in text, claim
@@ -45,7 +45,7 @@ def test_margins_down_to_1e_9() -> None:
     nearest = by["minimum-norm-point"]
     ending = {"primal-dual", "adaptive-mirror-prox", "cyclic-perceptron", "nnls"}
     ending |= {"LinearSVC", "SGDClassifier", "sklearn Perceptron"}
-    text = held(
+    text = holds(
         paragraph("This benchmark has 48 instances"),
         [
             "margins of 1e-2 to 1e-9 in dimension 50 with 2000 rows",
@@ -57,8 +57,8 @@ def test_margins_down_to_1e_9() -> None:
             f"takes {rounded(nearest['ratio'].median())} times the time of `` in the median",
             f"is faster on {int((nearest['ratio'] < 1).sum())} instances and fails on "
             f"{count - len(nearest)}",
-            f"Each of the other methods solves {min(len(by[one]) for one in ending)} to "
-            f"{max(len(by[one]) for one in ending)}",
+            f"Each of the other methods solves {min(len(by[label]) for label in ending)} to "
+            f"{max(len(by[label]) for label in ending)}",
         ],
     )
     assert set(by) - ending == {
@@ -74,19 +74,19 @@ def test_rows_without_a_separator() -> None:
     assert (ours["status"] == "INFEASIBLE").all()
     reached = rows[rows["goal_reached"] == True]  # noqa: E712
     by = {str(label): part for label, part in reached.groupby("label")}
-    others = [by[one] for one in ("HiGHS simplex", "HiGHS ipm", "Clarabel", "SCS")]
+    frames = [by[label] for label in ("HiGHS simplex", "HiGHS ipm", "Clarabel", "SCS")]
     nearest, least = by["minimum-norm-point"], by["nnls"]
     assert len(nearest) == len(least) == len(ours)
-    near = rows[rows["problem"] == "gaussian-1000x2300"]
-    limited = near[near["label"].isin(["HiGHS simplex", "HiGHS ipm"])]
+    approximate = rows[rows["problem"] == "gaussian-1000x2300"]
+    limited = approximate[approximate["label"].isin(["HiGHS simplex", "HiGHS ipm"])]
     assert (limited["status"] == "TIME_LIMIT").all()
-    times_ours = 20.0 / near[near["label"] == "auto"]["time"].median()
-    text = held(
+    times_ours = 20.0 / approximate[approximate["label"] == "auto"]["time"].median()
+    text = holds(
         paragraph("`auto` proves infeasibility on all"),
         [
             f"on all {len(ours)} instances",
-            f"each prove {min(map(len, others))} to {max(map(len, others))} of them",
-            f"take at least {rounded(min(one['ratio'].min() for one in others))} times as long",
+            f"each prove {min(map(len, frames))} to {max(map(len, frames))} of them",
+            f"take at least {rounded(min(frame['ratio'].min() for frame in frames))} times as long",
             f"takes {span(nearest['ratio'])} times the time of ``",
             f"on {int((nearest['status'] == 'MARGIN_BOUNDED').sum())} instances",
             f"Non-negative least squares takes {span(least['ratio'])} times",

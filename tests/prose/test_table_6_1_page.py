@@ -35,10 +35,10 @@ def by_oracle() -> dict[str, str]:
     assert (table["rescalings"] == 0).all()
     assert (table["first phase"] == 256 * (table["m"] + 1)).all()
     queries = runs.pivot_table(index="problem", columns="label", values="queries")
-    others = [
+    oracles = [
         f"{label} {oracle}" for label in ("PRA", "EA") for oracle in ("cholesky", "eigenvector")
     ]
-    fewest = queries[["PRA", "EA", *others]]
+    fewest = queries[["PRA", "EA", *oracles]]
     best = {label: fewest.filter(regex=f"^{label}").idxmin(axis=1) for label in ("PRA", "EA")}
     assert set(best["EA"]) == {"EA eigenvector"}
     assert set(best["PRA"].drop("maxG11")) == {"PRA"}
@@ -101,22 +101,24 @@ def by_density() -> dict[str, str]:
     fixed = table["problem"].str.endswith("-0.03")
     assert (table.loc[fixed, "rho lower"] > 0.0299).all()
     assert (table.loc[fixed, "rho upper"] < 0.0301).all()
-    found = {}
-    for degree, own in table[~fixed].groupby("mean degree"):
-        found[f"degree {degree:g}"] = (
-            f"| {degree:g} | {own['ratio'].min():.2f} to {own['ratio'].max():.2f} "
-            f"| {own['n rho squared'].min():.3f} to {own['n rho squared'].max():.3f} |"
+    lines = {}
+    for degree, rows_of_degree in table[~fixed].groupby("mean degree"):
+        lines[f"degree {degree:g}"] = (
+            f"| {degree:g} | {rows_of_degree['ratio'].min():.2f} to "
+            f"{rows_of_degree['ratio'].max():.2f} "
+            f"| {rows_of_degree['n rho squared'].min():.3f} to "
+            f"{rows_of_degree['n rho squared'].max():.3f} |"
         )
-    for degree, own in table[fixed].groupby("mean degree"):
-        ratios = own.sort_values("vertices")["ratio"]
+    for degree, rows_of_degree in table[fixed].groupby("mean degree"):
+        ratios = rows_of_degree.sort_values("vertices")["ratio"]
         assert all(before > after for before, after in pairwise(ratios))
         cells = " | ".join(f"{ratio:.2f}" for ratio in ratios)
-        found[f"fixed {degree:g}"] = f"| {degree:g} | {cells} |"
+        lines[f"fixed {degree:g}"] = f"| {degree:g} | {cells} |"
     ends = [
         table.loc[fixed & (table["vertices"] == n), "PRA queries"].sort_values() for n in (50, 400)
     ]
     (few, more), (many, most) = ends
-    return found | {
+    return lines | {
         "bound": f"from {few:.0f} and {more:.0f} at n = 50 to {many:.0f} and {most:.0f} at "
         f"n = 400, where 1 / rho^2 is {1 / 0.03**2:.0f}"
     }
@@ -158,14 +160,16 @@ def by_margin() -> dict[str, str]:
     entries = table.set_index(["margin", "label"])
     lines = {}
     for margin in sorted(set(table["margin"]), reverse=True):
-        own = entries.loc[margin]
-        shown = [f"{own.loc['perceptron', 'updates']:.0f}{_cut_off(own.loc['perceptron'])}"]
-        practical = own.loc["PRA practical"]
-        shown += [f"{practical['updates']:.0f}", f"{practical['rescalings']:.0f}"]
-        shown += [f"{own.loc['EA', 'updates']:.0f}"]
-        lines[f"margin {margin:g}"] = f"| {margin:g} | {' | '.join(shown)} |"
+        at_margin = entries.loc[margin]
+        cells = [
+            f"{at_margin.loc['perceptron', 'updates']:.0f}{_cut_off(at_margin.loc['perceptron'])}"
+        ]
+        practical = at_margin.loc["PRA practical"]
+        cells += [f"{practical['updates']:.0f}", f"{practical['rescalings']:.0f}"]
+        cells += [f"{at_margin.loc['EA', 'updates']:.0f}"]
+        lines[f"margin {margin:g}"] = f"| {margin:g} | {' | '.join(cells)} |"
         for label in ("PRA practical", "EA"):
-            assert own.loc[label, "ended"] == "FEASIBLE"
+            assert at_margin.loc[label, "ended"] == "FEASIBLE"
     products = (table["updates"] * table["margin"] ** 2)[table["label"] == "perceptron"]
     assert products[table["ended"] == "FEASIBLE"].between(0.2, 0.4).all()  # so like 1 / rho^2
     gain = entries.loc[0.01, "seconds"]
@@ -253,9 +257,9 @@ def system_and_laplacian(path: Path) -> tuple[ConicSystem, sparse.csr_array]:
     system = read_system(path)
     first = np.zeros(system.dimension)
     first[0] = 1.0
-    (_, _), (block, place) = system.cone.blocks
+    (_, _), (block, span) = system.cone.blocks
     assert isinstance(block, Semidefinite)
-    return system, sparse.csr_array(-4.0 * block.matrix(system.scores(first)[place]))
+    return system, sparse.csr_array(-4.0 * block.matrix(system.scores(first)[span]))
 
 
 @pytest.mark.slow
@@ -263,26 +267,26 @@ def test_the_updates_of_mcp100_are_the_product_of_two_factors(
     sdplib_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T = (1 - s) (cos / p)^2 holds exactly; the factors are those of the page within 5 %."""
-    seen: list[np.ndarray] = []
-    asked = ConicSystem.cut
+    recorded: list[np.ndarray] = []
+    original_cut = ConicSystem.cut
 
     def watched(self: ConicSystem, point: np.ndarray, slack: float = 0.0) -> Cut | None:
-        cut = asked(self, point, slack)
+        cut = original_cut(self, point, slack)
         if cut is not None:
-            seen.append(cut.normal.copy())
+            recorded.append(cut.normal.copy())
         return cut
 
     monkeypatch.setattr(ConicSystem, "cut", watched)
     system, laplacian = system_and_laplacian(sdplib_folder / "mcp100.dat-s")
-    found = enclosed(laplacian)
-    assert found.ends == pytest.approx((0.0297, 0.0297), rel=2e-3)
-    centre = np.concatenate([[1.0], found.point])
+    enclosure = enclosed(laplacian)
+    assert enclosure.ends == pytest.approx((0.0297, 0.0297), rel=2e-3)
+    centre = np.concatenate([[1.0], enclosure.point])
     centre /= np.linalg.norm(centre)
     for oracle, (updates, depths, progress, vertices, score) in COMPUTED.items():
-        seen.clear()
+        recorded.clear()
         named = PivotedCholesky(mode="thesis") if oracle == "pivoted-cholesky" else oracle
         result = solve(system, "perceptron", oracle=named)
-        normals = np.array(seen)
+        normals = np.array(recorded)
         units = normals / np.linalg.norm(normals, axis=1)[:, None]
         point, count = units.sum(axis=0), len(units)
         assert count == result.updates == pytest.approx(updates, rel=0.05)

@@ -49,9 +49,11 @@ def interpreters(environment: Mapping[str, str]) -> list[Interpreter]:
     return sorted(newest.values())
 
 
-def newest_beside(release: tuple[int, int], known: Iterable[Interpreter]) -> Interpreter | None:
+def newest_other(release: tuple[int, int], candidates: Iterable[Interpreter]) -> Interpreter | None:
     """Return the newest interpreter of another minor release; None if there is none."""
-    return max((one for one in known if one.release[:2] != release), default=None)
+    return max(
+        (candidate for candidate in candidates if candidate.release[:2] != release), default=None
+    )
 
 
 def _folders(environment: Mapping[str, str]) -> Iterator[Path]:

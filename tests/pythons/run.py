@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.pythons.interpreters import Interpreter, interpreters, newest_beside
+from tests.pythons.interpreters import Interpreter, interpreters, newest_other
 
 ROOT = Path(__file__).parents[2]
 FAST = ("-m", "not slow and not long")
@@ -29,22 +29,22 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("tests", nargs="*", help="arguments for pytest, after --")
     options = parser.parse_args(words)
-    known = interpreters(os.environ)
-    _say(f"found {', '.join(map(str, known)) or 'no Python from 3.11 on'}")
+    pythons = interpreters(os.environ)
+    _print(f"found {', '.join(map(str, pythons)) or 'no Python from 3.11 on'}")
     if options.beside:
-        newest = newest_beside(sys.version_info[:2], known)
+        newest = newest_other(sys.version_info[:2], pythons)
         this = f"{sys.version_info[0]}.{sys.version_info[1]}"
-        _say(f"newest beside {this}: {newest or 'none, so that only this one is tested'}")
-        known = [] if newest is None else [newest]
-    outcomes = {python: _outcome(python, options.tests) for python in known}
+        _print(f"newest beside {this}: {newest or 'none, so that only this one is tested'}")
+        pythons = [] if newest is None else [newest]
+    outcomes = {python: _outcome(python, options.tests) for python in pythons}
     for python, outcome in outcomes.items():
-        _say(f"{python}: {outcome}")
+        _print(f"{python}: {outcome}")
     return int(any(outcome != "passed" for outcome in outcomes.values()))
 
 
 def _outcome(python: Interpreter, tests: Sequence[str]) -> str:
     """Make the environment of a Python, if need be, and run pytest in it; say how it ended."""
-    _say(f"{python} ...")
+    _print(f"{python} ...")
     environment = ROOT / f".venv-{python.minor}"
     try:
         _install(python, environment)
@@ -56,7 +56,7 @@ def _outcome(python: Interpreter, tests: Sequence[str]) -> str:
 
 def _install(python: Interpreter, environment: Path) -> None:
     """Let an environment hold today's releases of all that the tests need."""
-    stamp, own = environment / ".installed", environment / "bin" / "python"
+    stamp, interpreter = environment / ".installed", environment / "bin" / "python"
     project = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
     lasting = f"{python} {project}"
     state = f"{lasting} {datetime.now(UTC).date()}"
@@ -66,10 +66,10 @@ def _install(python: Interpreter, environment: Path) -> None:
     stamp.unlink(missing_ok=True)
     if not former.startswith(lasting):
         _run(python.path, "-m", "venv", "--clear", environment).check_returncode()
-    pip = (own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    pip = (interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     newest = ("--upgrade", "--upgrade-strategy", "eager")
     _run(*pip, *newest, "-e", ".[test]").check_returncode()
-    _run(own, "-m", "perceptron_lab.numerics.compiled").check_returncode()
+    _run(interpreter, "-m", "perceptron_lab.numerics.compiled").check_returncode()
     stamp.write_text(state, "utf-8")
 
 
@@ -78,7 +78,7 @@ def _run(*command: str | Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, cwd=ROOT)
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(f"pythons: {line}\n")
     sys.stdout.flush()
 

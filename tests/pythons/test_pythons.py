@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.pythons import run
-from tests.pythons.interpreters import Interpreter, interpreters, newest_beside
+from tests.pythons.interpreters import Interpreter, interpreters, newest_other
 
 # It says what it is, makes an environment that is a copy of itself, and notes what it runs
 SCRIPT = """#!/bin/sh
@@ -34,8 +34,8 @@ def make(tmp_path: Path, log: Path) -> Make:
     def script(folder: str, minor: int, patch: int = 0, **details: str) -> Path:
         path = tmp_path / folder / f"python3.{minor}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        known = {"final": "true", "failing": "none"} | details
-        path.write_text(SCRIPT.format(log=log, minor=minor, patch=patch, **known))
+        fields = {"final": "true", "failing": "none"} | details
+        path.write_text(SCRIPT.format(log=log, minor=minor, patch=patch, **fields))
         path.chmod(0o755)
         return path
 
@@ -49,8 +49,8 @@ def on_path(home: Path, *folders: str) -> dict[str, str]:
 
 def search(home: Path, *folders: str, **more: str) -> list[Interpreter]:
     """Return what is found below a folder."""
-    found = interpreters(on_path(home, *folders) | more)
-    return [python for python in found if python.path.is_relative_to(home)]
+    pythons = interpreters(on_path(home, *folders) | more)
+    return [python for python in pythons if python.path.is_relative_to(home)]
 
 
 def test_path_pyenv_and_uv_are_searched(tmp_path: Path, make: Make) -> None:
@@ -60,11 +60,11 @@ def test_path_pyenv_and_uv_are_searched(tmp_path: Path, make: Make) -> None:
         make(".local/share/uv/python/cpython-3.93.0-linux/bin", 93),
     ]
     assert search(tmp_path, "bin") == [
-        Interpreter((3, 91 + place, 0), path) for place, path in enumerate(paths)
+        Interpreter((3, 91 + index, 0), path) for index, path in enumerate(paths)
     ]
 
 
-def test_variables_say_where_pyenv_and_uv_are(tmp_path: Path, make: Make) -> None:
+def test_variables_locate_pyenv_and_uv(tmp_path: Path, make: Make) -> None:
     make("elsewhere/versions/a/bin", 91)
     make("folder/b/bin", 92)
     variables = {
@@ -81,7 +81,7 @@ def test_the_newest_of_each_release_counts(tmp_path: Path, make: Make) -> None:
     assert search(tmp_path, "a", "b", "c") == [Interpreter((3, 91, 10), newest)]
 
 
-def test_what_is_no_python_of_use_is_left_out(tmp_path: Path, make: Make) -> None:
+def test_unusable_pythons_are_left_out(tmp_path: Path, make: Make) -> None:
     make("a", 10)  # too old
     make("a", 91, final="false")
     make("a", 92).write_text("#!/bin/sh\nexit 127\n")  # a shim whose version is not selected
@@ -93,11 +93,11 @@ def test_what_is_no_python_of_use_is_left_out(tmp_path: Path, make: Make) -> Non
     assert [python.minor for python in search(tmp_path, "a", "venv/bin", "b")] == ["3.96"]
 
 
-def test_the_newest_beside_one(tmp_path: Path) -> None:
+def test_the_newest_other_python(tmp_path: Path) -> None:
     old, middle, new = (Interpreter((3, minor, 1), tmp_path) for minor in (11, 12, 13))
-    assert newest_beside((3, 11), [old, middle, new]) == new
-    assert newest_beside((3, 13), [old, middle, new]) == middle
-    assert newest_beside((3, 13), [new]) is None
+    assert newest_other((3, 11), [old, middle, new]) == new
+    assert newest_other((3, 13), [old, middle, new]) == middle
+    assert newest_other((3, 13), [new]) is None
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_each_python_has_an_environment_and_a_result(
     assert not (root / ".venv-3.93" / ".installed").exists()
 
 
-def test_an_environment_is_made_once_and_renewed_with_the_project(
+def test_an_environment_is_created_once_and_renewed_with_the_project(
     root: Path, make: Make, log: Path
 ) -> None:
     make("bin", 91)
@@ -139,8 +139,8 @@ def test_an_environment_is_made_once_and_renewed_with_the_project(
     def counts() -> tuple[int, int, int]:
         log.unlink(missing_ok=True)
         assert run.main([]) == 0
-        said = log.read_text()
-        return said.count("-m venv"), said.count("pip install"), said.count("-m pytest")
+        text = log.read_text()
+        return text.count("-m venv"), text.count("pip install"), text.count("-m pytest")
 
     assert counts() == (1, 1, 1)
     assert counts() == (0, 0, 1)
@@ -151,7 +151,7 @@ def test_an_environment_is_made_once_and_renewed_with_the_project(
     assert counts() == (1, 1, 1)
 
 
-def test_an_installation_that_fails_is_not_taken_for_one(root: Path, make: Make, log: Path) -> None:
+def test_a_failed_installation_is_reported(root: Path, make: Make, log: Path) -> None:
     make("bin", 91, failing="pip")
     assert run.main([]) == 1
     assert run.main([]) == 1
@@ -159,7 +159,7 @@ def test_an_installation_that_fails_is_not_taken_for_one(root: Path, make: Make,
     assert "-m pytest" not in log.read_text()
 
 
-def test_beside_this_one_the_newest_is_tested_or_none_is_said_to_be(
+def test_the_newest_other_python_is_tested_or_reported_as_missing(
     root: Path, make: Make, log: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run.main(["--beside"]) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.reporting.made_runs import NOTHING, MakeRuns, Row, make_row
+from tests.reporting.artificial_runs import NOTHING, MakeRuns, Row, make_row
 
 
 @pytest.fixture(name="make_runs")

@@ -11,7 +11,7 @@ import pytest
 from perceptron_lab.algorithms.external.largest_margin import ERRORS, SIZE
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
-from tests.reporting.made_runs import NOTHING, make_row
+from tests.reporting.artificial_runs import NOTHING, make_row
 
 
 def stated(*errors: float, size: float = 1.0) -> dict[str, Any]:
@@ -33,16 +33,16 @@ def test_the_claimed_error_is_the_largest_and_the_proved_gap_that_of_the_bracket
     assert line["proves"] == "a feasible point"
 
 
-def test_an_answer_that_proves_nothing_says_so_however_accurate_it_looks() -> None:
+def test_an_unverified_answer_is_marked_however_accurate_it_looks() -> None:
     claims = stated(*[1e-12] * 6, size=2.0)
-    wrong = make_row(
+    unverified = make_row(
         "a", "x", status="UNVERIFIED", proved=False, margin_lower=-1.0, margin_upper=0.5, **claims
     )
     bare = make_row(
         "b", "x", status="UNVERIFIED", proved=False, margin_lower=None, margin_upper=None, **claims
     )
     skipped = make_row("c", "x", **(NOTHING | {"status": "SKIPPED"}))
-    first, second, third = lines(wrong, bare, skipped)
+    first, second, third = lines(unverified, bare, skipped)
     assert first["proved"] == pytest.approx(0.5 / 2.5)  # y = 0 has the margin 0
     assert second["proved"] == math.inf
     assert first["proves"] == second["proves"] == "nothing"

@@ -37,20 +37,20 @@ def test_cells_more_than_three_points_below_are_listed_with_both_numbers() -> No
         learnt("wine-0-rest", "svm", 0.20),
         learnt("corn", "svm", None, status="ERROR"),
     ]
-    made = report.table("below_thesis", evidence(*rows))
-    (line,) = made.frame.to_dict("records")
+    table = report.table("below_thesis", evidence(*rows))
+    (line,) = table.frame.to_dict("records")
     assert (line["category"], line["label"]) == ("interest", "svm")
     assert line["thesis"] == 77.1
     assert line["ours"] == pytest.approx(70.0)
     assert line["difference"] == pytest.approx(-7.1)
     assert line["cause"] == "cause not established"
-    assert "cause not established" in made.latex("Title")
+    assert "cause not established" in table.latex("Title")
 
 
 def test_without_such_cells_the_table_is_empty() -> None:
-    made = report.table("below_thesis", evidence(learnt("earn", "svm", 0.99)))
-    assert made.frame.empty
-    for text in made.texts("Title").values():
+    table = report.table("below_thesis", evidence(learnt("earn", "svm", 0.99)))
+    assert table.frame.empty
+    for text in table.texts("Title").values():
         assert text
 
 
@@ -64,7 +64,7 @@ def test_without_such_cells_the_table_is_empty() -> None:
         ),
     ],
 )
-def test_what_the_best_c_closes_is_a_cause(best: float, cause: str) -> None:
+def test_the_gain_of_the_best_c_is_listed_as_a_cause(best: float, cause: str) -> None:
     rows = [
         learnt("interest", "svm", 0.70),
         learnt("interest", "svm best C", best, parameters=BY_TEST),
@@ -144,12 +144,15 @@ def test_choices_at_an_edge_and_a_candidate_that_always_wins_are_noted(name: str
     assert (
         "One candidate wins in every cell, which suggests an error: svm (0.01 in 3 of 3)." in note
     )
-    others = [*same[:2], tuned("corn", "svm", 10.0, False)]
-    note = report.table(name, evidence(*others)).markdown("Title")
+    rows_inside = [*same[:2], tuned("corn", "svm", 10.0, False)]
+    note = report.table(name, evidence(*rows_inside)).markdown("Title")
     assert "Tuned parameters at the edge of their grid: svm 2 of 3." in note
     assert "sign of a fault" not in note
     # Too few categories, or a single candidate: no sign of anything
-    for rows in (same[:2], [tuned(one, "svm", 1.0, False, candidates=1) for one in categories]):
+    for rows in (
+        same[:2],
+        [tuned(category, "svm", 1.0, False, candidates=1) for category in categories],
+    ):
         assert "sign of a fault" not in report.table(name, evidence(*rows)).markdown("Title")
     untuned = [learnt(category, "hard", 0.5) for category in categories]
     assert "edge of their grid" not in report.table(name, evidence(*untuned)).markdown("Title")

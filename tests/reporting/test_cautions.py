@@ -28,27 +28,27 @@ QUICK: dict[str, Any] = {
 }
 
 
-def made(path: Path, **changes: Any) -> Path:
+def certificate_file(path: Path, **changes: Any) -> Path:
     file = path / "quick.yaml"
     file.write_text(json.dumps(QUICK | changes))
     return file
 
 
-def test_nothing_is_amiss_with_rows_of_one_run(tmp_path: Path) -> None:
-    results = run(made(tmp_path, seeds=[0]), output=tmp_path)
+def test_rows_of_one_run_give_no_warnings(tmp_path: Path) -> None:
+    results = run(certificate_file(tmp_path, seeds=[0]), output=tmp_path)
     assert results.cautions == ()
     (row,) = results.rows
-    shown = results._repr_html_()
-    assert f"<td>{text_below(row['margin_lower'])}</td>" in shown
-    assert f"<td>{text_above(row['margin_upper'])}</td>" in shown
+    html = results._repr_html_()
+    assert f"<td>{text_below(row['margin_lower'])}</td>" in html
+    assert f"<td>{text_above(row['margin_upper'])}</td>" in html
     assert "environments" not in (results.folder / "table_6_1.tex").read_text()
 
 
 def test_rows_of_different_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(made(tmp_path, seeds=[0]), output=tmp_path)
+    run(certificate_file(tmp_path, seeds=[0]), output=tmp_path)
     there = environments.environment() | {"id": "elsewhere"}
     monkeypatch.setattr(runner, "environment", lambda: there)
-    results = run(made(tmp_path), output=tmp_path)
+    results = run(certificate_file(tmp_path), output=tmp_path)
     (warning,) = results.cautions
     assert warning == "rows of 2 environments: do not compare their seconds"
     assert warning in results._repr_html_()
@@ -56,7 +56,7 @@ def test_rows_of_different_environments(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_published_results_without_certificates_are_all_there(tmp_path: Path) -> None:
-    folder = run(made(tmp_path, seeds=[0]), output=tmp_path).folder
+    folder = run(certificate_file(tmp_path, seeds=[0]), output=tmp_path).folder
     before = (folder / "table_6_1.tex").read_bytes()
     shutil.rmtree(folder / "certificates")
     write_report(folder, QUICK["report"], QUICK["title"])
@@ -68,35 +68,35 @@ def test_published_results_without_certificates_are_all_there(tmp_path: Path) ->
 def test_stale_and_missing_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(CellCode, "digest_of", lambda *_: f"cell:{0:064}")
-        folder = run(made(tmp_path, seeds=[0]), output=tmp_path).folder
-    results = run(made(tmp_path), output=tmp_path)
+        folder = run(certificate_file(tmp_path, seeds=[0]), output=tmp_path).folder
+    results = run(certificate_file(tmp_path), output=tmp_path)
     assert results.cautions == ("1 of 2 rows are of another code version",)
     write_report(folder, {"tables": ["table_6_1"]}, "T")
     assert "T (1 of 2 rows are of another" in (folder / "table_6_1.tex").read_text()
-    refreshed = run(made(tmp_path), output=tmp_path, refresh=True)
+    refreshed = run(certificate_file(tmp_path), output=tmp_path, refresh=True)
     assert refreshed.cautions == ()
 
 
 def test_cells_without_a_row(tmp_path: Path) -> None:
     class Enough(runner.Progress):
-        def finished(self, done: int, total: int, row: dict[str, Any]) -> None:
+        def finished(self, completed: int, total: int, row: dict[str, Any]) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(made(tmp_path), output=tmp_path, progress=Enough())
+        run(certificate_file(tmp_path), output=tmp_path, progress=Enough())
     folder = tmp_path / "quick"
-    found = cautions(folder, Evidence.of_folder(folder))
-    assert found == ["1 of 2 cells have no usable row"]
+    warnings = cautions(folder, Evidence.of_folder(folder))
+    assert warnings == ["1 of 2 cells have no usable row"]
 
 
 def test_a_row_that_serves_no_more_is_counted_once(tmp_path: Path) -> None:
     class Enough(runner.Progress):
-        def finished(self, done: int, total: int, row: dict[str, Any]) -> None:
+        def finished(self, completed: int, total: int, row: dict[str, Any]) -> None:
             raise KeyboardInterrupt
 
-    folder = run(made(tmp_path, budget={"updates": 0}), output=tmp_path).folder
+    folder = run(certificate_file(tmp_path, budget={"updates": 0}), output=tmp_path).folder
     with pytest.raises(KeyboardInterrupt):
-        run(made(tmp_path), output=tmp_path, progress=Enough())
+        run(certificate_file(tmp_path), output=tmp_path, progress=Enough())
     evidence = Evidence.of_folder(folder)
     assert len(evidence.frame) == 2
     assert cautions(folder, evidence) == ["1 of 2 cells have no usable row"]
@@ -108,7 +108,7 @@ def test_a_row_skipped_for_lack_of_data_is_no_missing_row(tmp_path: Path) -> Non
     (tmp_path / "here.dat-s").write_text(program)
     problems = [{"dataset": "sdpa", "files": ["here.dat-s", "gone.dat-s"], "missing": "skip"}]
     changes = {"problems": problems, "algorithms": [{"name": "auto"}], "report": {}}
-    folder = run(made(tmp_path, seeds=[0], **changes), output=tmp_path).folder
+    folder = run(certificate_file(tmp_path, seeds=[0], **changes), output=tmp_path).folder
     evidence = Evidence.of_folder(folder)
     assert sorted(evidence.frame["status"]) == ["FEASIBLE", "SKIPPED"]
     assert status(folder).counts[CellState.MISSING] == 1

@@ -23,8 +23,8 @@ from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.printing.drawing import Curve
 from perceptron_lab.reporting.printing.figure_files import render
 from perceptron_lab.reporting.studies.convergence import certificates, least_upper, scale_bounds
+from tests.reporting.artificial_runs import make_row, make_trace
 from tests.reporting.drawn_lines import heights
-from tests.reporting.made_runs import make_row, make_trace
 
 NAN = math.nan
 
@@ -61,7 +61,7 @@ def medians(axes: Axes) -> list[Line2D]:
     return [line for line in axes.get_lines() if line.get_linewidth() != 0.5]
 
 
-def test_the_bound_falls_to_epsilon_and_what_has_no_weights_is_named(tmp_path: Path) -> None:
+def test_bounds_reach_epsilon_and_runs_without_weights_are_named(tmp_path: Path) -> None:
     figure = certificates(experiment(tmp_path))
     for axes in figure.axes:
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -80,17 +80,17 @@ def test_the_bound_falls_to_epsilon_and_what_has_no_weights_is_named(tmp_path: P
 
 @pytest.mark.slow
 def test_another_goal_has_no_epsilon(tmp_path: Path) -> None:
-    given = experiment(tmp_path, goal="decide")
-    figure = certificates(given)
+    config = experiment(tmp_path, goal="decide")
+    figure = certificates(config)
     assert len(medians(figure.axes[0])) == 2
     assert not [text for text in figure.legends[0].get_texts() if "epsilon" in text.get_text()]
-    assert render(certificates, given, "T") == render(certificates, given, "T")
+    assert render(certificates, config, "T") == render(certificates, config, "T")
 
 
-def test_rows_alone_do_not_tell_the_goal() -> None:
-    given = Evidence.of_runs(pd.DataFrame([make_row("a", "L", cell="c")]))
+def test_without_the_configuration_the_goal_is_unknown() -> None:
+    evidence = Evidence.of_runs(pd.DataFrame([make_row("a", "L", cell="c")]))
     with pytest.raises(DataError, match=r"needs .* experiment's store, but only rows"):
-        certificates(given)
+        certificates(evidence)
 
 
 def test_the_least_bound_so_far_passes_over_records_without_weights() -> None:
@@ -100,11 +100,11 @@ def test_the_least_bound_so_far_passes_over_records_without_weights() -> None:
 
 @given(st.lists(st.floats(0, 10) | st.just(NAN), min_size=1, max_size=20))
 def test_the_least_bound_so_far_is_one_of_the_bounds_and_never_grows(upper: list[float]) -> None:
-    found = least_upper(make_trace(list(range(len(upper))), [0.0] * len(upper), upper))
-    known = found[~np.isnan(found)]
-    assert (np.diff(known) <= 0.0).all()
-    assert set(known) <= set(upper)
-    assert len(known) == 0 or known[-1] == np.nanmin(upper)
+    least_bound = least_upper(make_trace(list(range(len(upper))), [0.0] * len(upper), upper))
+    finite = least_bound[~np.isnan(least_bound)]
+    assert (np.diff(finite) <= 0.0).all()
+    assert set(finite) <= set(upper)
+    assert len(finite) == 0 or finite[-1] == np.nanmin(upper)
 
 
 @pytest.mark.parametrize("epsilon", [None, 1e-4, 0.5, 30.0])
@@ -115,9 +115,9 @@ def test_the_axis_holds_every_bound_above_0_and_epsilon(
     axes = axes_of(curve(*bounds), epsilon=epsilon)
     lowest, highest = axes.get_ylim()
     assert axes.get_yscale() == "log"
-    held = [value for value in (*bounds, epsilon) if value]
-    assert 0.0 < lowest < min(held)
-    assert max(held) < highest
+    positive = [value for value in (*bounds, epsilon) if value]
+    assert 0.0 < lowest < min(positive)
+    assert max(positive) < highest
 
 
 def test_no_bounds_leave_the_axis_alone() -> None:

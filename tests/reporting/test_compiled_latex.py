@@ -51,7 +51,10 @@ def compiled(folder: Path) -> str:
 def misfits(log: str) -> list[str]:
     """Return the lines of a log that name boxes too wide for the line, or floats too high."""
     wide = re.findall(r"Overfull \\hbox \((.*?)pt too wide\).*", log)
-    return [*(one for one in wide if float(one) > TOO_WIDE), *re.findall("Float too large.*", log)]
+    return [
+        *(value for value in wide if float(value) > TOO_WIDE),
+        *re.findall("Float too large.*", log),
+    ]
 
 
 def test_misfits_are_those_of_the_log() -> None:

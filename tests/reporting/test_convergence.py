@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from perceptron_lab.reporting.printing.drawing import Curve
 from perceptron_lab.reporting.printing.figure_files import render
 from perceptron_lab.reporting.studies.convergence import MOST_TICKS, convergence, scale_margins
+from tests.reporting.artificial_runs import make_result, make_row, make_trace, write_folder
 from tests.reporting.drawn_lines import heights
-from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder
 
 TRACE = make_trace([0, 1, 2, 4], [-math.inf, -0.5, -0.01, 0.002])
 
@@ -31,8 +31,8 @@ def axes_of(*curves: Curve) -> Axes:
 
 
 def test_the_lines_are_the_margins_of_the_points(tmp_path: Path) -> None:
-    given = write_folder(tmp_path, [make_row("a", "L", cell="c")], {"c": make_result(TRACE)})
-    figure = convergence(given)
+    folder = write_folder(tmp_path, [make_row("a", "L", cell="c")], {"c": make_result(TRACE)})
+    figure = convergence(folder)
     for axes in figure.axes:
         assert heights(axes.get_lines()[0]) == [-0.5, -0.01, 0.002]
         assert axes.get_yscale() == "symlog"
@@ -47,7 +47,7 @@ def test_few_runs_are_lines_and_more_have_a_band(seeds: int, tmp_path: Path) -> 
         make_trace([0, 1, 2, 4], [-math.inf, -0.5, -0.01, 0.002 * (1 + seed)])
         for seed in range(seeds)
     ]
-    results = {row["cell"]: make_result(one) for row, one in zip(rows, traces, strict=True)}
+    results = {row["cell"]: make_result(trace) for row, trace in zip(rows, traces, strict=True)}
     axes = convergence(write_folder(tmp_path, rows, results)).axes[0]
     ends = {heights(line)[-1] for line in axes.get_lines()}
     assert len(axes.collections) == (seeds >= 4)
@@ -88,5 +88,5 @@ def test_no_margins_leave_the_axis_alone(curves: list[Curve]) -> None:
 
 @pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
-    given = write_folder(tmp_path, [make_row("a", "L", cell="c")], {"c": make_result(TRACE)})
-    assert render(convergence, given, "T") == render(convergence, given, "T")
+    folder = write_folder(tmp_path, [make_row("a", "L", cell="c")], {"c": make_result(TRACE)})
+    assert render(convergence, folder, "T") == render(convergence, folder, "T")

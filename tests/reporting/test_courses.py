@@ -18,8 +18,8 @@ from perceptron_lab.reporting.printing.drawing import Curve
 from perceptron_lab.reporting.studies.convergence import MOST_PROBLEMS, Quantity
 from perceptron_lab.reporting.studies.convergence import draw_histories as draw_courses
 from tests.repetitions import repeated
+from tests.reporting.artificial_runs import NOTHING, make_result, make_row, make_trace, write_folder
 from tests.reporting.drawn_lines import across, heights
-from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
 
 TRACE = make_trace([0, 1, 2, 4], [math.nan, 5.0, 3.0, 4.0])
 
@@ -49,7 +49,7 @@ def evidence(folder: Path, problems: int = 1, *, failed: bool = False) -> Eviden
     return write_folder(folder, rows, results)
 
 
-def one_run(folder: Path, trace: Trace) -> Evidence:
+def single_run(folder: Path, trace: Trace) -> Evidence:
     return write_folder(folder, [make_row("a", "L", cell="c")], {"c": make_result(trace)})
 
 
@@ -67,11 +67,11 @@ def test_the_panels_hold_the_quantity_over_queries_and_over_seconds(tmp_path: Pa
     assert (left.get_title(loc="left"), left.get_ylabel()) == ("0", "height")
     assert left.get_xlabel() == "oracle queries or iterations"
     assert right.get_xlabel() == "seconds"
-    for axes, places in ((left, [2.0, 4.0, 8.0]), (right, [0.1, 0.2, 0.4])):
+    for axes, indices in ((left, [2.0, 4.0, 8.0]), (right, [0.1, 0.2, 0.4])):
         line, end = axes.get_lines()[:2]
-        assert across(line) == pytest.approx(places)
+        assert across(line) == pytest.approx(indices)
         assert heights(line) == [5.0, 3.0, 4.0]
-        assert across(end) == pytest.approx(places[-1:])
+        assert across(end) == pytest.approx(indices[-1:])
         assert heights(end) == [4.0]
         assert axes.get_xscale() == "log"
     assert legend(figure) == ["MP", "VN"]
@@ -79,16 +79,16 @@ def test_the_panels_hold_the_quantity_over_queries_and_over_seconds(tmp_path: Pa
 
 
 def test_the_axes_are_scaled_for_the_curves_before_these_are_drawn(tmp_path: Path) -> None:
-    seen: list[tuple[int, list[float]]] = []
+    recorded: list[tuple[int, list[float]]] = []
 
     def scale(axes: Axes, curves: Sequence[Curve]) -> None:
-        seen.append((len(axes.get_lines()), [curve.median[-1] for curve in curves]))
+        recorded.append((len(axes.get_lines()), [curve.median[-1] for curve in curves]))
 
     draw_courses(evidence(tmp_path), Quantity("height", values, scale))
-    assert seen == [(0, [4.0] * 4)] * 2
+    assert recorded == [(0, [4.0] * 4)] * 2
 
 
-def test_what_has_no_course_or_no_proof_says_so(tmp_path: Path) -> None:
+def test_runs_without_history_or_proof_are_named(tmp_path: Path) -> None:
     figure = draw_courses(evidence(tmp_path, failed=True), QUANTITY)
     assert texts(figure.axes[0]) == "no trace: EA: ERROR"
     assert legend(figure) == ["MP", "VN", "EA", "not proved"]
@@ -99,18 +99,20 @@ def test_what_has_no_course_or_no_proof_says_so(tmp_path: Path) -> None:
 def test_runs_without_the_quantity_are_named(tmp_path: Path) -> None:
     rows = [make_row("a", "MP", cell="0"), make_row("a", "EA", cell="1")]
     nothing = make_trace([0, 1], [math.nan, math.nan])
-    given = write_folder(tmp_path, rows, {"0": make_result(TRACE), "1": make_result(nothing)})
-    figure = draw_courses(given, QUANTITY)
+    folder = write_folder(tmp_path, rows, {"0": make_result(TRACE), "1": make_result(nothing)})
+    figure = draw_courses(folder, QUANTITY)
     assert texts(figure.axes[0]) == "no height: EA"
     assert len(figure.axes[0].get_lines()) == 2
 
 
-@pytest.mark.parametrize(("last", "shown"), [(-7.0, 0.0), (12.0, 10.0)])
-def test_an_end_beyond_the_axis_is_at_its_edge(tmp_path: Path, last: float, shown: float) -> None:
-    figure = draw_courses(one_run(tmp_path, make_trace([0, 1, 2], [math.nan, 4.0, last])), QUANTITY)
+@pytest.mark.parametrize(("last", "height"), [(-7.0, 0.0), (12.0, 10.0)])
+def test_an_end_beyond_the_axis_is_at_its_edge(tmp_path: Path, last: float, height: float) -> None:
+    figure = draw_courses(
+        single_run(tmp_path, make_trace([0, 1, 2], [math.nan, 4.0, last])), QUANTITY
+    )
     line, end = figure.axes[0].get_lines()
     assert heights(line)[-1] == last
-    assert heights(end) == [shown]
+    assert heights(end) == [height]
 
 
 def test_a_level_is_a_line_in_both_panels_and_in_the_legend(tmp_path: Path) -> None:
@@ -133,26 +135,26 @@ def test_more_problems_than_fit_are_counted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("problems", [1, 2, MOST_PROBLEMS])
-def test_as_many_as_fit_are_drawn_on_one_page(tmp_path: Path, problems: int) -> None:
+def test_as_many_runs_as_fit_are_drawn_on_one_page(tmp_path: Path, problems: int) -> None:
     figure = draw_courses(evidence(tmp_path, problems), QUANTITY)
     assert figure.get_supxlabel() == ""
     assert len(figure.axes) == 2 * problems
     assert figure.get_figheight() <= 12.0
 
 
-def test_a_run_that_never_moved_is_not_drawn(tmp_path: Path) -> None:
-    figure = draw_courses(one_run(tmp_path, make_trace([0], [-math.inf])), QUANTITY)
+def test_a_run_without_updates_is_not_drawn(tmp_path: Path) -> None:
+    figure = draw_courses(single_run(tmp_path, make_trace([0], [-math.inf])), QUANTITY)
     assert not figure.axes[0].get_lines()
 
 
 def test_a_missing_result_is_an_error(tmp_path: Path) -> None:
-    given = write_folder(tmp_path, [make_row("a", "L", cell="c")], {})
+    folder = write_folder(tmp_path, [make_row("a", "L", cell="c")], {})
     with pytest.raises(DataError, match="the store has no trace of the cell c"):
-        draw_courses(given, QUANTITY)
+        draw_courses(folder, QUANTITY)
 
 
 @pytest.mark.parametrize(("problems", "lines"), repeated([(4, 4), (3, 3), (7, 6)], kept=2))
-def test_more_than_three_problems_stand_three_beside_each_other(
+def test_more_than_three_problems_are_arranged_in_rows_of_three(
     tmp_path: Path, problems: int, lines: int
 ) -> None:
     figure = draw_courses(evidence(tmp_path, problems), QUANTITY)

@@ -30,7 +30,7 @@ SMALL = [
         ("TIME_LIMIT", NOTHING, None),
     ],
 )
-def test_an_answer_is_told_by_status_or_finding(
+def test_decided_runs_have_a_deciding_status_or_finding(
     status: str, finding: Finding, answer: bool | None
 ) -> None:
     assert answered(status, finding) is answer
@@ -39,10 +39,10 @@ def test_an_answer_is_told_by_status_or_finding(
 @pytest.mark.slow
 def test_the_experiment_runs_to_its_table_and_is_verified(tmp_path: Path) -> None:
     assert check("lp_feasibility")
-    words = [word for one in [*SMALL, "seeds=[0]", "experiment=lp"] for word in ("-s", one)]
+    words = [word for setting in [*SMALL, "seeds=[0]", "experiment=lp"] for word in ("-s", setting)]
     rest = ["-s", "problems.4.inequalities=6", "-s", "problems.5.inequalities=6"]
     sizes = [f"problems.{i}.variables=4" for i in range(4, 9)]
-    rest += [word for one in sizes for word in ("-s", one)]
+    rest += [word for size in sizes for word in ("-s", size)]
     code = main(["run", "lp_feasibility", "-q", "--output", str(tmp_path), *words, *rest])
     assert code == 1  # HiGHS's answers are not all exact
     table = pd.read_csv(tmp_path / "lp" / "lp_feasibility.csv")

@@ -23,29 +23,29 @@ from perceptron_lab.reporting.printing.drawing import (
     spelt_out,
 )
 from perceptron_lab.reporting.printing.figure_files import saved
-from tests.reporting.made_runs import MakeRuns, make_row
+from tests.reporting.artificial_runs import MakeRuns, make_row
 
 LABELS = [f"label {number}" for number in range(168)]
 
 
 def test_twenty_one_labels_have_a_colour_each_and_more_differ_in_line_or_marker() -> None:
-    found = list(looks(LABELS).values())
-    assert len({look["color"] for look in found[:21]}) == 21
-    assert len({(look["color"], look["linestyle"]) for look in found[:84]}) == 84
-    assert len({(look["color"], look["marker"]) for look in found}) == 168
+    looks_of_labels = list(looks(LABELS).values())
+    assert len({look["color"] for look in looks_of_labels[:21]}) == 21
+    assert len({(look["color"], look["linestyle"]) for look in looks_of_labels[:84]}) == 84
+    assert len({(look["color"], look["marker"]) for look in looks_of_labels}) == 168
 
 
-def test_no_two_of_the_colours_are_nearly_one() -> None:
+def test_no_two_colours_are_similar() -> None:
     colours = [to_rgb(look["color"]) for look in looks(LABELS[:21]).values()]
     pairs = [
-        max(abs(a - b) for a, b in zip(one, other, strict=True))
-        for one, other in combinations(colours, 2)
+        max(abs(a - b) for a, b in zip(first, second, strict=True))
+        for first, second in combinations(colours, 2)
     ]
     assert min(pairs) > 0.1
 
 
 @pytest.mark.parametrize("beside", [1, 3])
-def test_titles_of_panels_beside_each_other_do_not_meet(beside: int) -> None:
+def test_titles_of_adjacent_panels_do_not_overlap(beside: int) -> None:
     figure = canvas(7.0, 3.0)
     panels = figure.subplots(1, beside, squeeze=False)[0]
     for axes in panels:
@@ -53,10 +53,10 @@ def test_titles_of_panels_beside_each_other_do_not_meet(beside: int) -> None:
     assert panels[0].get_title(loc="left").count("\n") == (beside > 1)
     figure.draw_without_rendering()
     boxes = [axes.get_tightbbox() for axes in panels]
-    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+    assert all(first.x1 < second.x0 for first, second in pairwise(boxes))
 
 
-def test_later_labels_are_thinner_so_that_equal_curves_are_both_seen() -> None:
+def test_later_labels_are_thinner_so_that_equal_curves_are_visible() -> None:
     factors = list(nested(LABELS[:4]).values())
     assert factors == sorted(factors, reverse=True)
     assert len(set(factors)) == 4
@@ -89,17 +89,17 @@ def _logarithmic_panels() -> Figure:
     """Panels that share axes, with minor ticks, aligned names and long tick labels."""
     figure = canvas(5.0, 4.0)
     panels = figure.subplots(2, 1, sharex=True)
-    for place, axes in enumerate(panels):
-        axes.plot([1.0, 4e4], [0.02, 3.0 * 10.0 ** (5 * place)])
+    for index, axes in enumerate(panels):
+        axes.plot([1.0, 4e4], [0.02, 3.0 * 10.0 ** (5 * index)])
         axes.set(xscale="log", yscale="log", ylabel="margin")
         rule_logarithmic(axes, "y")
-        entitle(axes, f"panel {place}")
+        entitle(axes, f"panel {index}")
     panels[1].set_xlabel("queries")
     figure.align_ylabels()
     return figure
 
 
-def _places_of_names(figure: Figure) -> list[list[float]]:
+def _label_positions(figure: Figure) -> list[list[float]]:
     """Where the names of the vertical axes are, as parts of their panels."""
     names = [(axes, axes.yaxis.label) for axes in figure.axes]
     return [
@@ -130,15 +130,15 @@ def _saved_and_plain() -> tuple[Figure, bytes, Figure, bytes]:
 
 
 @pytest.mark.slow
-def test_a_saved_figure_is_the_plain_one_and_its_names_stay_where_they_were_drawn() -> None:
+def test_a_saved_figure_is_unchanged_and_its_labels_stay_in_position() -> None:
     """No blank tick is measured, and no file after the first measures where names are."""
     drawn, picture, plain, expected = _saved_and_plain()
     assert picture == expected
-    for one, other in zip(drawn.axes, plain.axes, strict=True):
-        assert one.get_position().bounds == other.get_position().bounds
-        assert one.yaxis.get_minorticklocs().tolist() == other.yaxis.get_minorticklocs().tolist()
-    places = _places_of_names(plain)
+    for first, second in zip(drawn.axes, plain.axes, strict=True):
+        assert first.get_position().bounds == second.get_position().bounds
+        assert first.yaxis.get_minorticklocs().tolist() == second.yaxis.get_minorticklocs().tolist()
+    indices = _label_positions(plain)
     with style.context(STYLE):
         drawn.set_dpi(72.0)
         drawn.draw_without_rendering()
-    np.testing.assert_allclose(_places_of_names(drawn), places, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(_label_positions(drawn), indices, rtol=0, atol=1e-6)

@@ -14,8 +14,8 @@ from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import escape, plain
+from tests.reporting.artificial_runs import make_row
 from tests.reporting.latex_lines import balanced
-from tests.reporting.made_runs import make_row
 
 NASTY = "<b>50% & a_b #1 {x} $y$ ^~|*`</table>"
 
@@ -128,7 +128,7 @@ def test_a_long_table_is_upright_or_in_landscape_or_divided() -> None:
     assert "pdflscape" in latex
     latex, formats = longtables(*named, *several(15))
     # The label follows the keys in every part
-    assert [one[:3] for one in formats] == ["llr", "llr"]
+    assert [format[:3] for format in formats] == ["llr", "llr"]
     assert sum(map(len, formats)) == 15 + 2 * 2
     assert latex.count("\\label{tab:t}") == latex.count("\\addtocounter{table}{-1}") == 1
     assert latex.count(" l30 &") == 2
@@ -152,8 +152,8 @@ def test_no_tex_is_left_outside_of_latex(name: str) -> None:
         make_row("mcp100", "PRA", seconds=1e-5, products=2.5e9),
         make_row("mcp100", "MPLFP", status="TIME_LIMIT", proved=False),
     ]
-    made = report.table(name, Evidence.of_runs(pd.DataFrame(rows)))
-    assert "$" in made.latex("T")
-    assert not set("$\\") & set(made.html("T"))
-    assert "$" not in made.markdown("T")
-    assert not re.search(r"\\[a-z,]", made.markdown("T"))
+    table = report.table(name, Evidence.of_runs(pd.DataFrame(rows)))
+    assert "$" in table.latex("T")
+    assert not set("$\\") & set(table.html("T"))
+    assert "$" not in table.markdown("T")
+    assert not re.search(r"\\[a-z,]", table.markdown("T"))

@@ -13,12 +13,12 @@ from perceptron_lab.core.results import Bound
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.reporting import Evidence
-from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
+from tests.reporting.artificial_runs import NOTHING, make_result, make_row, make_trace, write_folder
 
 TRACE = make_trace([0, 1, 2], [float("-inf"), -0.5, 0.25], [2.0, 1.0, 0.5])
 
 
-def test_a_result_is_read_once_and_only_when_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_result_is_read_once_and_only_on_request(tmp_path: Path) -> None:
     rows = [make_row("a", "L", cell="one"), make_row("b", "L", cell="two")]
     evidence = write_folder(tmp_path, rows, {"one": make_result(TRACE, Bound(7.0, "a theorem"))})
     assert evidence.trace("one") == TRACE

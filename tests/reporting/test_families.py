@@ -7,7 +7,7 @@ import pytest
 
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.studies.answers import family
-from tests.reporting.made_runs import NOTHING, make_row
+from tests.reporting.artificial_runs import NOTHING, make_row
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from matplotlib.lines import Line2D
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.papers.yu.costs import difficulty, figure_1
-from tests.reporting.made_runs import NOTHING, Row, make_row, write_folder
+from tests.reporting.artificial_runs import NOTHING, Row, make_row, write_folder
 
 
 def row(kappa: str, label: str, **changes: Any) -> Row:
-    own = {"dimension": 100, "constraints": 5000, "problem.difficulty": float(kappa)}
-    return make_row(f"kappa {kappa}", label, **own | changes)
+    columns = {"dimension": 100, "constraints": 5000, "problem.difficulty": float(kappa)}
+    return make_row(f"kappa {kappa}", label, **columns | changes)
 
 
 def evidence(*rows: Row) -> Evidence:
@@ -53,7 +53,7 @@ def test_medians_stand_over_their_difficulty() -> None:
     assert [(0.1, 2.5), (0.1, 6.5)] in bars
 
 
-def test_what_is_not_proved_is_a_cross_and_what_has_no_number_is_at_the_edge() -> None:
+def test_unverified_runs_are_crosses_and_missing_numbers_are_at_the_edge() -> None:
     figure = figure_1(
         evidence(
             row("1", "PCT", seconds=2.0),
@@ -74,10 +74,10 @@ def test_what_is_not_proved_is_a_cross_and_what_has_no_number_is_at_the_edge() -
     ]
 
 
-@pytest.mark.parametrize("given", [0.3, "0.3", "1e-05", 10])
-def test_the_difficulty_is_a_parameter_of_the_dataset(given: str | float) -> None:
-    rows = [make_row("a", "MP", **{"problem.difficulty": given}), make_row("b", "MP")]
-    assert difficulty(evidence(*rows), "a") == float(given)
+@pytest.mark.parametrize("kappa", [0.3, "0.3", "1e-05", 10])
+def test_the_difficulty_is_a_parameter_of_the_dataset(kappa: str | float) -> None:
+    rows = [make_row("a", "MP", **{"problem.difficulty": kappa}), make_row("b", "MP")]
+    assert difficulty(evidence(*rows), "a") == float(kappa)
     with pytest.raises(DataError, match="'b' has no parameter difficulty"):
         difficulty(evidence(*rows), "b")
 
@@ -85,8 +85,8 @@ def test_the_difficulty_is_a_parameter_of_the_dataset(given: str | float) -> Non
 def test_rows_stored_without_parameters_have_those_of_their_cell(tmp_path: Path) -> None:
     rows = [make_row(name, "MP", cell=name) for name in ("a", "b")]
     settings = {"a": {"difficulty": 0.3}, "b": {"difficulty": 1.0}}
-    found = write_folder(tmp_path, rows, parameters=settings)
-    assert [difficulty(found, name) for name in ("a", "b")] == [0.3, 1.0]
+    folder = write_folder(tmp_path, rows, parameters=settings)
+    assert [difficulty(folder, name) for name in ("a", "b")] == [0.3, 1.0]
 
 
 @pytest.mark.parametrize("problem", ["mcp100", "reflected-100x5000-0.3"])

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.papers.thesis.table_6_1.table import table_6_1_figure as draw
 from perceptron_lab.reporting.printing.figure_files import render
-from tests.reporting.made_runs import MakeRuns, make_row
+from tests.reporting.artificial_runs import MakeRuns, make_row
 
 
 def table_6_1(runs: pd.DataFrame) -> Figure:
@@ -52,7 +52,7 @@ def test_the_thesis_is_hollow_in_the_colour_and_shape_of_ours(runs: pd.DataFrame
         assert drawn["PRA proved"].get_color() != drawn["EA proved"].get_color()
 
 
-def test_what_is_not_proved_is_a_cross(troubled: pd.DataFrame) -> None:
+def test_unverified_runs_are_crosses(troubled: pd.DataFrame) -> None:
     figure = table_6_1(troubled)
     upper = lines(figure.axes[0])
     assert heights(upper["PRA proved"]) == [313, 50]

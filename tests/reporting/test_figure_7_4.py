@@ -12,14 +12,14 @@ from matplotlib.lines import Line2D
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.papers.thesis.figure_7_4 import rescaled_errors
+from tests.reporting.artificial_runs import NOTHING, Row, make_row
 from tests.reporting.drawn_lines import across, heights
-from tests.reporting.made_runs import NOTHING, Row, make_row
 
 
 def row(kind: str, exponent: int, label: str, error: float | None, **changes: Any) -> Row:
     data = {"rescaled": kind, "exponent": exponent, "repetitions": 25}
-    own = {f"problem.{name}": value for name, value in data.items()} | {"measure.error": error}
-    return make_row(f"{kind}, {exponent}", label, **own | changes)
+    columns = {f"problem.{name}": value for name, value in data.items()} | {"measure.error": error}
+    return make_row(f"{kind}, {exponent}", label, **columns | changes)
 
 
 def evidence(*rows: Row) -> Evidence:
@@ -59,7 +59,7 @@ def test_mean_errors_stand_over_their_exponents() -> None:
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["E", "SVM"]
 
 
-def test_what_did_not_converge_is_below_for_those_that_tell() -> None:
+def test_runs_without_convergence_are_drawn_in_a_lower_panel() -> None:
     figure = report.figure("figure_7_4", evidence(*BOTH))
     below = lines(figure.axes[2])
     assert set(below) == {"SVM"}

@@ -16,7 +16,7 @@ from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets, Samp
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.papers.thesis.ellipses import separations
-from tests.reporting.made_runs import Row, make_result, make_row, make_trace, write_folder
+from tests.reporting.artificial_runs import Row, make_result, make_row, make_trace, write_folder
 
 SETS: list[dict[str, Any]] = [
     {"dimension": 2, "ratio": 1.5, "training": 8},
@@ -55,11 +55,11 @@ def arrays(record: EllipsoidSets) -> dict[str, list[FloatArray]]:
     }
 
 
-def evidence(folder: Path, chosen: list[dict[str, Any]], keep: bool = True) -> Evidence:
+def evidence(folder: Path, problems: list[dict[str, Any]], keep: bool = True) -> Evidence:
     """Write an experiment's folder, as the runner does."""
     rows: list[Row] = []
     results: dict[str, Result] = {}
-    for number, parameters in enumerate(chosen):
+    for number, parameters in enumerate(problems):
         record = EllipsoidSets(**parameters)
         (name,) = record.names()
         rows.append(make_row(name, "ellipsoid", cell=f"c{number}", seed=SEED))
@@ -70,7 +70,7 @@ def evidence(folder: Path, chosen: list[dict[str, Any]], keep: bool = True) -> E
     config = {
         "experiment": "made",
         "title": "made",
-        "problems": [{"dataset": "ellipsoid-sets", **one} for one in chosen],
+        "problems": [{"dataset": "ellipsoid-sets", **parameters} for parameters in problems],
         "algorithms": [{"name": "ellipsoid-separation", "parameters": {"components": None}}],
         "seeds": [SEED],
     }
@@ -78,8 +78,8 @@ def evidence(folder: Path, chosen: list[dict[str, Any]], keep: bool = True) -> E
 
 
 def curve(axes: Axes, label: str) -> FloatArray:
-    (found,) = [line for line in axes.get_lines() if line.get_label() == label]
-    return np.asarray(found.get_xydata(), dtype=float)
+    (curve,) = [line for line in axes.get_lines() if line.get_label() == label]
+    return np.asarray(curve.get_xydata(), dtype=float)
 
 
 def distances(sample: Sample, points: FloatArray) -> FloatArray:
@@ -173,15 +173,15 @@ def test_figure_7_3_has_one_section(tmp_path: Path) -> None:
     assert curve(axes, "origin").tolist() == [[0.0, 0.0]]
 
 
-def test_figure_7_1_is_as_high_as_its_ellipse_asks_for(tmp_path: Path) -> None:
+def test_figure_7_1_has_the_height_of_its_ellipse(tmp_path: Path) -> None:
     figure = report.figure("figure_7_1", evidence(tmp_path, SETS))
     figure.draw_without_rendering()
     (axes,) = figure.axes
-    used = axes.get_tightbbox()
-    assert used is not None
+    box = axes.get_tightbbox()
+    assert box is not None
     width, height = figure.get_size_inches() * figure.dpi
-    assert used.height > 0.93 * height
-    assert used.width > 0.93 * width
+    assert box.height > 0.93 * height
+    assert box.width > 0.93 * width
 
 
 @pytest.mark.parametrize("name", ["figure_7_1", "figure_7_2", "figure_7_3"])
@@ -190,7 +190,7 @@ def test_they_are_named_figures(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "chosen", "message"),
+    ("name", "problems", "message"),
     [
         ("figure_7_1", SETS[1:2], "in dimension 2 no ellipsoid separates any of the classes"),
         ("figure_7_1", SETS[2:], "no run has an ellipsoid in dimension 2"),
@@ -199,10 +199,10 @@ def test_they_are_named_figures(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_missing_ellipsoids_are_named(
-    name: str, chosen: list[dict[str, Any]], message: str, tmp_path: Path
+    name: str, problems: list[dict[str, Any]], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError, match=message):
-        report.figure(name, evidence(tmp_path, chosen))
+        report.figure(name, evidence(tmp_path, problems))
 
 
 def test_results_without_arrays_have_no_ellipsoid(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_results_without_arrays_have_no_ellipsoid(tmp_path: Path) -> None:
         separations(evidence(tmp_path, SETS, keep=False), 2)
 
 
-def test_what_is_no_ellipse_is_refused(tmp_path: Path) -> None:
+def test_records_that_are_no_ellipse_are_refused(tmp_path: Path) -> None:
     (separated,) = separations(evidence(tmp_path, SETS[:1]), 2)
     separated.homogeneous[0, 0] *= -1.0
     with pytest.raises(DataError, match="not an ellipse, because C has the eigenvalue"):

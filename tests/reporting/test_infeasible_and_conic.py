@@ -9,8 +9,8 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
+from tests.reporting.artificial_runs import NOTHING, Row, make_row
 from tests.reporting.latex_lines import balanced, body
-from tests.reporting.made_runs import NOTHING, Row, make_row
 
 BOUNDED = {"status": "MARGIN_BOUNDED", "margin_lower": -0.2}
 

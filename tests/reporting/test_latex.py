@@ -14,8 +14,8 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.papers.thesis.table_6_1 import table as module
 from perceptron_lab.reporting.papers.thesis.table_6_1.table import RoundingSpread
 from perceptron_lab.reporting.printing.typesetting import escape
+from tests.reporting.artificial_runs import MakeRuns, make_row
 from tests.reporting.latex_lines import balanced
-from tests.reporting.made_runs import MakeRuns, make_row
 
 NASTY = "50% & a_b #1 {x} $y$ ^~\\end{table}"
 
@@ -32,14 +32,14 @@ def rows(latex: str) -> dict[str, list[str]]:
 
 def widths(latex: str) -> set[tuple[int, int]]:
     """Return (columns declared, columns used) over all lines of all tabulars."""
-    found = set()
+    pairs = set()
     for columns, body in re.findall(r"\\begin\{tabular\}\{([lr ]+)\}(.*?)\\end", latex, re.DOTALL):
         for line in body.splitlines():
             spans = [int(n) - 1 for n in re.findall(r"\\multicolumn\{(\d+)\}", line)]
             if line.endswith("\\\\"):
-                used = len(re.findall(r"(?<!\\)&", line)) + 1 + sum(spans)
-                found.add((len(columns.replace(" ", "")), used))
-    return found
+                width = len(re.findall(r"(?<!\\)&", line)) + 1 + sum(spans)
+                pairs.add((len(columns.replace(" ", "")), width))
+    return pairs
 
 
 def test_structure(runs: pd.DataFrame, troubled: pd.DataFrame) -> None:
@@ -110,13 +110,13 @@ def test_every_troubled_entry_has_a_dagger_and_a_note(troubled: pd.DataFrame) ->
     assert rows(latex)["mcp124-1"][2] == "--$^{\\dagger}$"
 
 
-def test_what_rounding_has_to_do_with_the_counts_is_said_of_recorded_counts_alone(
+def test_rounding_is_mentioned_only_for_recorded_counts(
     make_runs: MakeRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = [make_row("mcp100", "PRA"), make_row("mcp124-1", "PRA", queries=208)]
-    known = table_6_1(make_runs(*cells), "t")
-    assert "All queries are the same under OpenBLAS's kernels for Prescott" in known
-    assert "up to 3.4\\,\\%: mcp124-1 PRA.\n" in known
+    latex = table_6_1(make_runs(*cells), "t")
+    assert "All queries are the same under OpenBLAS's kernels for Prescott" in latex
+    assert "up to 3.4\\,\\%: mcp124-1 PRA.\n" in latex
     other = table_6_1(make_runs(cells[0], make_row("mcp124-1", "PRA")), "t")
     assert "The queries of 1 of the 2 entries are the same" in other
     assert "exact zeros" not in other
@@ -127,7 +127,7 @@ def test_what_rounding_has_to_do_with_the_counts_is_said_of_recorded_counts_alon
     assert "SkylakeX, but for mcp100 PRA." in table_6_1(make_runs(cells[0]), "t")
 
 
-def test_all_proved_is_said_and_there_is_no_dagger(runs: pd.DataFrame) -> None:
+def test_a_table_without_unproved_runs_has_no_dagger(runs: pd.DataFrame) -> None:
     latex = table_6_1(runs, "t")
     assert "dagger" not in latex
     assert "Every answer is a point proved feasible" in latex
@@ -159,7 +159,7 @@ def test_many_labels_are_spread_over_tabulars(make_runs: MakeRuns, labels: int) 
     assert balanced(latex)
     assert latex.count("\\begin{tabular}") == -(-labels // 4)
     assert all(f"{{L{i}}}" in latex for i in range(labels))
-    assert all(declared == used <= 15 for declared, used in widths(latex))
+    assert all(declared == width <= 15 for declared, width in widths(latex))
     # One best answer per column of each problem; they are all equal here.
     assert latex.count("\\textbf") == (0 if labels == 1 else 2 * labels)
 

@@ -60,7 +60,7 @@ def test_numbers_keep_their_precision_in_the_frame_and_are_rounded_in_print() ->
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         (0.0, "0"),
         (1.0, "1.00"),
@@ -75,11 +75,11 @@ def test_numbers_keep_their_precision_in_the_frame_and_are_rounded_in_print() ->
         (None, "--"),
     ],
 )
-def test_three_digits_of_a_number(value: float | None, said: str) -> None:
-    assert real(value) == said
+def test_three_digits_of_a_number(value: float | None, message: str) -> None:
+    assert real(value) == message
 
 
-def test_what_repeats_the_line_above_is_left_out_and_groups_are_set_apart() -> None:
+def test_repeated_cells_are_left_blank_and_groups_are_separated() -> None:
     columns = [
         texts("problem", ["a", "a", "b", "b"]),
         counts("rows", [5, 5, 5, 6]),
@@ -90,7 +90,7 @@ def test_what_repeats_the_line_above_is_left_out_and_groups_are_set_apart() -> N
     assert latex.count("\\addlinespace") == 1
 
 
-def test_the_least_of_a_group_is_bold_among_those_that_count() -> None:
+def test_the_least_counted_value_of_a_group_is_bold() -> None:
     column = seconds("seconds", [1.501, 1.499, 0.1, 3.0, None, 5.0])
     groups = ["a", "a", "a", "b", "b", "c"]
     counted = [True, True, False, True, True, True]

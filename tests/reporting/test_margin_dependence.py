@@ -12,8 +12,8 @@ import pytest
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.papers.thesis.margin_dependence import Logarithm, Power, residual_of
+from tests.reporting.artificial_runs import Row, make_row, write_folder
 from tests.reporting.drawn_lines import across, heights
-from tests.reporting.made_runs import Row, make_row, write_folder
 
 MARGINS = (0.1, 0.01, 0.001, 1e-5)
 CONFIG: dict[str, Any] = {
@@ -39,12 +39,12 @@ def evidence(folder: Path, *, ended: float = 0.0) -> Evidence:
     for family, name in NAMES.items():
         for margin in MARGINS:
             problem = name.format(margin)
-            own = {"problem.family": family, "problem.margin": margin}
+            columns = {"problem.family": family, "problem.margin": margin}
             for label in ("log", "power"):
                 late = label == "power" and margin < ended
                 changes = {"status": "UPDATE_LIMIT", "proved": False} if late else {}
                 rows.append(
-                    make_row(problem, label, queries=counts(label, margin), **own, **changes)
+                    make_row(problem, label, queries=counts(label, margin), **columns, **changes)
                 )
     parameters = {
         name.format(margin): {"family": family, "margin": margin}
@@ -54,7 +54,7 @@ def evidence(folder: Path, *, ended: float = 0.0) -> Evidence:
     return write_folder(folder, rows, config=CONFIG, parameters=parameters)
 
 
-def test_a_law_is_found_again_from_its_own_numbers() -> None:
+def test_a_law_is_recovered_from_its_numbers() -> None:
     ratios = np.geomspace(10.0, 1e8, 9)
     logarithm = Logarithm.of(ratios, 3.0 + 11.0 * np.log(ratios))
     assert (logarithm.a, logarithm.b) == (pytest.approx(3.0), pytest.approx(11.0))
@@ -72,11 +72,11 @@ def test_the_logarithm_has_the_least_relative_squares() -> None:
     law = Logarithm.of(ratios, queries)
     assert law.residual == residual_of(law.at(ratios), queries)
     for a, b in ((0.1, 0.0), (-0.1, 0.0), (0.0, 0.1), (0.0, -0.1)):
-        moved = (law.a + a) + (law.b + b) * np.log(ratios)
-        assert residual_of(moved, queries) > law.residual
+        shifted = (law.a + a) + (law.b + b) * np.log(ratios)
+        assert residual_of(shifted, queries) > law.residual
 
 
-def test_the_table_tells_both_laws_and_the_better_one(tmp_path: Path) -> None:
+def test_the_table_shows_both_laws_and_the_better_one(tmp_path: Path) -> None:
     table = report.table_frame("margin_dependence", evidence(tmp_path)).set_index(
         ["family", "label"]
     )
@@ -95,7 +95,7 @@ def test_the_table_tells_both_laws_and_the_better_one(tmp_path: Path) -> None:
     assert table["at least"].isna().all()
 
 
-def test_what_is_not_proved_is_not_fitted(tmp_path: Path) -> None:
+def test_unverified_runs_are_not_fitted(tmp_path: Path) -> None:
     table = report.table_frame("margin_dependence", evidence(tmp_path / "a", ended=0.001))
     power = table[table["label"] == "power"]
     assert power["margins"].tolist() == [3, 3]

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.studies.optima import scaled
-from tests.reporting.made_runs import Row, make_row, write_folder
+from tests.reporting.artificial_runs import Row, make_row, write_folder
 
 GRAPHS = ["random-100-250", "random-200-500", "planar-100-294", "planar-100-500", "torus-10x10"]
 CONFIG: dict[str, Any] = {
@@ -23,7 +23,7 @@ CONFIG: dict[str, Any] = {
 
 
 def row(problem: str, **changes: Any) -> Row:
-    found = {
+    columns = {
         "algorithm": "low-rank",
         "parameters": '{"width": 1e-06}',
         "seconds": 2.0,
@@ -34,7 +34,7 @@ def row(problem: str, **changes: Any) -> Row:
         "measure.cut": 45.0,
         "measure.cut_ratio": 0.8999,
     }
-    return make_row(problem, "low-rank", **found | changes)
+    return make_row(problem, "low-rank", **columns | changes)
 
 
 def evidence(folder: Path) -> Evidence:
@@ -44,7 +44,7 @@ def evidence(folder: Path) -> Evidence:
     return write_folder(folder, rows, config=CONFIG)
 
 
-def test_graphs_are_told_by_family_and_weights(tmp_path: Path) -> None:
+def test_graphs_are_grouped_by_family_and_weights(tmp_path: Path) -> None:
     lines = scaled(evidence(tmp_path))
     assert [line.kind for line in lines] == [
         "random",
@@ -86,6 +86,6 @@ def test_a_line_joins_graphs_of_a_kind_and_crosses_missed_their_goal(tmp_path: P
 
 def test_other_problems_are_refused(tmp_path: Path) -> None:
     config = CONFIG | {"problems": [{"dataset": "sdplib", "instances": ["mcp100"]}]}
-    found = write_folder(tmp_path, [row("mcp100")], config=config)
+    folder = write_folder(tmp_path, [row("mcp100")], config=config)
     with pytest.raises(DataError, match="mcp100 is not a generated graph"):
-        report.table("maxcut_scaling", found)
+        report.table("maxcut_scaling", folder)

@@ -12,20 +12,20 @@ import pytest
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Trace
 from perceptron_lab.reporting import Evidence, report
+from tests.reporting.artificial_runs import Row, make_result, make_row, make_trace, write_folder
 from tests.reporting.drawn_lines import heights
-from tests.reporting.made_runs import Row, make_result, make_row, make_trace, write_folder
 
 Measures = dict[str, float | None]
 
 
 def row(problem: str, seed: int = 0, label: str = "P", **measures: float | None) -> Row:
-    found = make_row(problem, label, seed=seed, status="FITTED", proved=False)
-    found |= {"algorithm": "online-perceptron", "parameters": "{}"}
+    row = make_row(problem, label, seed=seed, status="FITTED", proved=False)
+    row |= {"algorithm": "online-perceptron", "parameters": "{}"}
     base: Measures = {"presentations": 60.0, "passes": 3.0, "separated": 0.0, "error": 0.25}
-    return found | {f"measure.{name}": value for name, value in (base | measures).items()}
+    return row | {f"measure.{name}": value for name, value in (base | measures).items()}
 
 
-def course(presented: list[float], mistaken: list[float], bound: list[float]) -> Trace:
+def history(presented: list[float], mistaken: list[float], bound: list[float]) -> Trace:
     arrays = {"presented": presented, "mistaken": mistaken, "hinge_bound": bound}
     return make_trace([0], [math.nan], **{k: [np.array(v)] for k, v in arrays.items()})
 
@@ -56,20 +56,20 @@ def test_the_table_has_both_bounds_and_their_largest_ratio(tmp_path: Path) -> No
 
 
 def test_printed_bounds_are_rounded_up(tmp_path: Path) -> None:
-    given = evidence_of(tmp_path, row("a", mistakes=1, hinge_bound_upper=1234.1))
-    page = report.table("mistakes", given).markdown("")
+    evidence = evidence_of(tmp_path, row("a", mistakes=1, hinge_bound_upper=1234.1))
+    page = report.table("mistakes", evidence).markdown("")
     assert "| 1240 |" in page
     assert "| 1230 |" not in page
 
 
 def test_a_panel_has_the_mistakes_below_both_bounds(tmp_path: Path) -> None:
     traces = [
-        course([1, 2, 4], [1, 1, 2], [2, 3, 5]),
-        course([1, 2, 4], [1, 2, 3], [4, 5, 6]),
-        course([1, 2], [1, 2], [4, 5]),
+        history([1, 2, 4], [1, 1, 2], [2, 3, 5]),
+        history([1, 2, 4], [1, 2, 3], [4, 5, 6]),
+        history([1, 2], [1, 2], [4, 5]),
     ]
     rows = [row("a", seed, mistakes=3, novikoff_bound_upper=9.0) for seed in range(3)]
-    results = {one["cell"]: make_result(trace) for one, trace in zip(rows, traces, strict=True)}
+    results = {row["cell"]: make_result(trace) for row, trace in zip(rows, traces, strict=True)}
     figure = report.figure("mistakes", evidence_of(tmp_path, *rows, results=results))
     (axes,) = figure.axes
     lines = {str(line.get_label()): line for line in axes.get_lines()}
@@ -83,16 +83,16 @@ def test_a_panel_has_the_mistakes_below_both_bounds(tmp_path: Path) -> None:
     ]
 
 
-def test_runs_without_a_course_are_named(tmp_path: Path) -> None:
-    one = row("a", mistakes=3)
-    results = {one["cell"]: make_result(make_trace([0], [math.nan]))}
+def test_runs_without_a_history_are_named(tmp_path: Path) -> None:
+    single = row("a", mistakes=3)
+    results = {single["cell"]: make_result(make_trace([0], [math.nan]))}
     with pytest.raises(DataError, match="has no trace along its stream"):
-        report.figure("mistakes", evidence_of(tmp_path, one, results=results))
+        report.figure("mistakes", evidence_of(tmp_path, single, results=results))
 
 
 def steep(k: int, separated: float = 1.0) -> Row:
-    found = row(f"w-{k}", mistakes=2 * k * k - 2 * k + 5, separated=separated)
-    return found | {"problem.family": "worst-case", "problem.steepness": k}
+    result = row(f"w-{k}", mistakes=2 * k * k - 2 * k + 5, separated=separated)
+    return result | {"problem.family": "worst-case", "problem.steepness": k}
 
 
 def test_the_worst_case_lies_on_its_closed_form(tmp_path: Path) -> None:

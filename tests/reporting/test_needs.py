@@ -14,7 +14,7 @@ from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.reporting import Evidence, Outline, needs, report
 from perceptron_lab.reporting.printing.columns import counts
 from perceptron_lab.reporting.printing.table import Table
-from tests.reporting.made_runs import make_row, write_folder
+from tests.reporting.artificial_runs import make_row, write_folder
 
 SWEEP: dict[str, Any] = {
     "experiment": "sweep",
@@ -32,7 +32,7 @@ SWEEP: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("name", "override", "said"),
+    ("name", "override", "message"),
     [
         ("quickstart", "report.tables=[learners]", r"report\.tables\.0: .* no label is a learner"),
         ("quickstart", "report.tables=[lp_feasibility]", "no problem has a known answer"),
@@ -80,31 +80,31 @@ SWEEP: dict[str, Any] = {
         ("separation_2d", "report.tables=[precision_differences]", "no label soft-ellipsoid has"),
     ],
 )
-def test_check_names_what_is_missing(name: str, override: str, said: str) -> None:
+def test_check_names_missing_requirements(name: str, override: str, message: str) -> None:
     assert check(name)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         check(name, [override])
 
 
-def test_the_place_in_the_file_is_named() -> None:
+def test_the_location_in_the_file_is_named() -> None:
     with pytest.raises(ConfigError, match=r"kernel\.yaml:54:13: report\.figures\.0: .*'figure_2'"):
         check("kernel", ["record_at=[]"])
 
 
-def test_a_sweep_is_known_from_its_plan() -> None:
-    whole = ExperimentConfig.model_validate(SWEEP | {"report": {"figures": ["scaling"]}})
-    assert len(check(whole)) == 2
-    outline = Plan(load_experiment(whole))
+def test_a_sweep_is_recognised_by_its_plan() -> None:
+    full = ExperimentConfig.model_validate(SWEEP | {"report": {"figures": ["scaling"]}})
+    assert len(check(full)) == 2
+    outline = Plan(load_experiment(full))
     assert sorted(outline.shapes().values()) == [(5, 50), (5, 100)]
     assert [method.learns for method in outline.methods().values()] == [False]
     with pytest.raises(ConfigError, match="no two problems differ"):
-        check(whole, ["problems.0.grid.rows=[50]"])
+        check(full, ["problems.0.grid.rows=[50]"])
 
 
 def test_figures_of_one_shape_refuse_the_plan_of_several() -> None:
-    whole = ExperimentConfig.model_validate(SWEEP | {"report": {"figures": ["figure_1"]}})
+    full = ExperimentConfig.model_validate(SWEEP | {"report": {"figures": ["figure_1"]}})
     with pytest.raises(ConfigError, match=r"problems of 2 shapes \[\(5, 50\), \(5, 100\)\]"):
-        check(whole)
+        check(full)
 
 
 def two_labels(outline: Outline) -> None:
@@ -113,15 +113,15 @@ def two_labels(outline: Outline) -> None:
 
 
 @needs(two_labels)
-def mine(evidence: Evidence) -> Table:
+def user_table(evidence: Evidence) -> Table:
     """Labels that are compared."""
     return Table("mine", [counts("labels", [len(evidence.methods())])])
 
 
-def test_needs_of_a_table_of_ones_own_are_checked_before_and_after(
-    own_registrations: None, tmp_path: Any
+def test_requirements_of_a_table_of_a_user_are_checked(
+    user_registrations: None, tmp_path: Any
 ) -> None:
-    register("table", "mine", mine)
+    register("table", "mine", user_table)
     overrides = ["report={tables: [mine]}"]
     assert check("quickstart", overrides)
     with pytest.raises(ConfigError, match=r"report\.tables\.0: .*it compares two labels"):
@@ -133,10 +133,10 @@ def test_needs_of_a_table_of_ones_own_are_checked_before_and_after(
         report.table("mine", write_folder(tmp_path / "one", rows[:1]))
 
 
-def test_what_only_plugins_know_leaves_the_report_unchecked() -> None:
-    asked = {
+def test_reports_known_only_to_plugins_are_unchecked() -> None:
+    report = {
         "plugins": ["mine.py"],
         "algorithms": [{"name": "perceptron"}, {"name": "not-known-here"}],
         "report": {"figures": ["figure_8_1"]},
     }
-    assert check(ExperimentConfig.model_validate(SWEEP | asked))
+    assert check(ExperimentConfig.model_validate(SWEEP | report))

@@ -11,7 +11,7 @@ from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.studies.optima import ListedOptimum, best_optima, sdplib_optima
 from perceptron_lab.reporting.studies.optima import proved_optima_figure as drawn
 from perceptron_lab.reporting.studies.optima import proved_optima_table as proved_optima
-from tests.reporting.made_runs import make_row
+from tests.reporting.artificial_runs import make_row
 
 RUNS = [
     ("maxG51", "A", "FEASIBLE", 4006.25, 4006.26),
@@ -25,11 +25,11 @@ RUNS = [
 
 def evidence(runs: list[tuple[str, str, str, float | None, float | None]]) -> Evidence:
     rows = []
-    for place, (problem, label, status, lower, upper) in enumerate(runs):
+    for index, (problem, label, status, lower, upper) in enumerate(runs):
         width = None if lower is None or upper is None else (upper - lower) / abs(upper)
         rows.append(
             make_row(
-                cell=f"{place:016x}",
+                cell=f"{index:016x}",
                 problem=problem,
                 algorithm="verified-solver",
                 label=label,
@@ -57,7 +57,7 @@ def test_best_bounds_are_those_of_all_labels() -> None:
     assert second["agrees"] == "yes"
 
 
-def test_every_cell_says_which_side_is_unproved() -> None:
+def test_every_cell_names_the_unproved_side() -> None:
     frame = proved_optima(evidence(RUNS)).frame
     assert frame["unproved"].tolist() == ["", "", "lower", "upper", "", ""]
     assert frame["claimed error"].isna().all()
@@ -72,12 +72,12 @@ def test_the_figure_needs_an_interval() -> None:
 
 
 def test_listed_values_are_those_of_registered_files() -> None:
-    known = sdplib_optima()
+    optima = sdplib_optima()
     infeasible = {"infd1", "infd2", "infp1", "infp2"}
-    assert set(collection("sdplib").files) - infeasible <= set(known)
-    assert [name for name, one in known.items() if one.corrected] == ["maxG51", "maxG55"]
-    assert known["maxG55"].value == 12869.8667
-    assert known["maxG11"].value == 629.1648
+    assert set(collection("sdplib").files) - infeasible <= set(optima)
+    assert [name for name, optimum in optima.items() if optimum.corrected] == ["maxG51", "maxG55"]
+    assert optima["maxG55"].value == 12869.8667
+    assert optima["maxG11"].value == 629.1648
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,6 @@ def test_a_listed_value_agrees_up_to_its_last_digit(
 
 
 def test_listed_values_are_read_from_the_package() -> None:
-    assert pd.Series({name: one.value for name, one in sdplib_optima().items()}).notna().all()
+    assert (
+        pd.Series({name: optimum.value for name, optimum in sdplib_optima().items()}).notna().all()
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from perceptron_lab.reporting import Evidence, table_frame
-from tests.reporting.made_runs import NOTHING, MakeRuns, make_row
+from tests.reporting.artificial_runs import NOTHING, MakeRuns, make_row
 
 
 def test_medians_and_endings_of_every_pair(make_runs: MakeRuns) -> None:

@@ -11,8 +11,8 @@ from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.studies.postprocessing import AFTER, BEFORE
+from tests.reporting.artificial_runs import Row, make_row, write_folder
 from tests.reporting.drawn_lines import across, heights
-from tests.reporting.made_runs import Row, make_row, write_folder
 
 DELTAS, SIDES = (0.01, 0.0001), ("feasible", "infeasible")
 SHARED: dict[str, Any] = {"family": "orthant", "rows": 10}
@@ -45,8 +45,8 @@ PARAMETERS = {
 def row(side: str, delta: float, label: str, **changes: Any) -> Row:
     name = ConditionedCones(**SHARED, side=side, delta=delta).name  # type: ignore[arg-type]
     algorithm, parameters = PARAMETERS[label]
-    given = {"status": STATUS[side], "algorithm": algorithm, "parameters": parameters}
-    return make_row(name, label, **given | changes)
+    arguments = {"status": STATUS[side], "algorithm": algorithm, "parameters": parameters}
+    return make_row(name, label, **arguments | changes)
 
 
 def evidence(folder: Path, labels: tuple[str, ...] = tuple(PARAMETERS)) -> Evidence:
@@ -57,18 +57,18 @@ def evidence(folder: Path, labels: tuple[str, ...] = tuple(PARAMETERS)) -> Evide
             before = [delta * number for number in (1, 2, 3, 4, -60, 5)]
             after = [0.0, 0.0, 1e-16, 0.0, delta**2, 0.0]
             errors = dict(zip((*BEFORE, *AFTER), [*before, *after], strict=True))
-            wrong = {"status": "UNVERIFIED", "proved": False} if delta < 0.01 else {}
-            given: dict[str, dict[str, Any]] = {
-                "solver": wrong,
+            changes = {"status": "UNVERIFIED", "proved": False} if delta < 0.01 else {}
+            arguments: dict[str, dict[str, Any]] = {
+                "solver": changes,
                 "finer": {},
                 "pair": {"updates": 20, "seconds": 0.5, **errors},
                 "ours": {"updates": 300, "seconds": 3.0},
             }
-            rows += [row(side, delta, label, **given[label]) for label in labels]
+            rows += [row(side, delta, label, **arguments[label]) for label in labels]
     return write_folder(folder, rows, config=CONFIG)
 
 
-def test_the_table_tells_what_is_proved_before_and_after(tmp_path: Path) -> None:
+def test_the_table_shows_verified_answers_before_and_after(tmp_path: Path) -> None:
     table = report.table_frame("postprocessing", evidence(tmp_path)).set_index("side")
     assert table.index.tolist() == [*SIDES]
     assert set(table["family"]) == {"orthant"}
@@ -87,7 +87,7 @@ def test_the_table_tells_what_is_proved_before_and_after(tmp_path: Path) -> None
     assert table["seconds alone"].tolist() == [3.0, 3.0]
 
 
-def test_what_was_not_run_alone_has_empty_cells(tmp_path: Path) -> None:
+def test_missing_separate_runs_have_empty_cells(tmp_path: Path) -> None:
     table = report.table_frame("postprocessing", evidence(tmp_path, ("pair", "finer")))
     assert set(table["solver"]) == {"scs-direct"}
     assert set(table["then"]) == {"ellipsoid"}
@@ -96,9 +96,9 @@ def test_what_was_not_run_alone_has_empty_cells(tmp_path: Path) -> None:
 
 
 def test_an_answer_to_the_other_side_is_no_proof(tmp_path: Path) -> None:
-    wrong = [row("feasible", 0.01, "pair", status="MARGIN_BOUNDED")]
-    wrong.append(row("feasible", 0.01, "solver", status="INFEASIBLE"))
-    table = report.table_frame("postprocessing", write_folder(tmp_path, wrong, config=CONFIG))
+    rows = [row("feasible", 0.01, "pair", status="MARGIN_BOUNDED")]
+    rows.append(row("feasible", 0.01, "solver", status="INFEASIBLE"))
+    table = report.table_frame("postprocessing", write_folder(tmp_path, rows, config=CONFIG))
     assert table["proved after"].tolist() == [0]
     assert table["proved before"].tolist() == [0]
     assert table[["apart before", "error after"]].isna().all(axis=None)
@@ -127,23 +127,23 @@ def test_programs_of_sdplib_are_decided_by_a_proof_of_either_side(tmp_path: Path
         for label in ("solver", "pair"):
             algorithm, parameters = PARAMETERS[label]
             answer = {"status": status} if label == "pair" else {"status": "UNVERIFIED"}
-            given: dict[str, Any] = {"algorithm": algorithm, "parameters": parameters, **answer}
-            rows.append(make_row(name, label, **given | {"proved": label == "pair"}))
-    made = write_folder(tmp_path, rows, config=config)
-    table = report.table_frame("postprocessing", made).set_index("family")
+            arguments: dict[str, Any] = {"algorithm": algorithm, "parameters": parameters, **answer}
+            rows.append(make_row(name, label, **arguments | {"proved": label == "pair"}))
+    folder = write_folder(tmp_path, rows, config=config)
+    table = report.table_frame("postprocessing", folder).set_index("family")
     assert table.loc["sdplib", "side"] == "either"
     assert table.loc["sdplib", "problems"] == 2
     assert table.loc["sdplib", "proved before"] == 0
     assert table.loc["sdplib", "proved after"] == 2
-    titles = [axes.get_title(loc="left") for axes in report.figure("postprocessing", made).axes]
+    titles = [axes.get_title(loc="left") for axes in report.figure("postprocessing", folder).axes]
     assert titles == ["orthant, feasible\nsolver"]
 
 
-def test_without_pairs_there_is_nothing_to_tell(tmp_path: Path) -> None:
-    given = write_folder(tmp_path / "a", [row("feasible", 0.01, "ours")], config=CONFIG)
+def test_without_pairs_the_table_is_refused(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "a", [row("feasible", 0.01, "ours")], config=CONFIG)
     other = write_folder(tmp_path / "b", [make_row("torus-3x3", "EA")])
     for make in (report.table, report.figure):
         with pytest.raises(DataError, match="no label resumes from a solver's answer"):
-            make("postprocessing", given)
+            make("postprocessing", folder)
         with pytest.raises(DataError, match="no problem has a known condition delta"):
             make("postprocessing", other)

@@ -20,7 +20,7 @@ from perceptron_lab.reporting.papers.thesis.table_8_1.comparisons import differe
 from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import entries, thesis_precisions
 from perceptron_lab.reporting.papers.thesis.table_8_1.tables import preprocessing
 from perceptron_lab.reporting.summary import by_label
-from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder
+from tests.reporting.artificial_runs import make_result, make_row, make_trace, write_folder
 
 Rows = list[dict[str, Any]]
 
@@ -33,7 +33,7 @@ def learnt(problem: str, label: str, precision: float | None, **changes: Any) ->
         "svm": "polynomial-svm",
         "linear": "linear-scorer",
     }[label.split()[0]]
-    own = {
+    columns = {
         "algorithm": algorithm,
         "parameters": "{}",
         "status": "FITTED",
@@ -43,7 +43,7 @@ def learnt(problem: str, label: str, precision: float | None, **changes: Any) ->
         "measure.cpu_seconds": 0.5,
         "measure.components": 30.0,
     }
-    return make_row(problem, label, **(own | changes))
+    return make_row(problem, label, **(columns | changes))
 
 
 def table(name: str, rows: Rows) -> Any:
@@ -63,13 +63,13 @@ TWO_BY_TWO = [
 
 
 def test_the_reference_is_that_of_the_thesis() -> None:
-    known = thesis_precisions()
-    assert len(known) == 10
-    assert known["trade"] == {"ellipsoid_k30": 46.7, "svm_k30": 80.3, "svm_n20494": 84.3}
-    assert set(known) == set(Reuters().names())
+    precisions = thesis_precisions()
+    assert len(precisions) == 10
+    assert precisions["trade"] == {"ellipsoid_k30": 46.7, "svm_k30": 80.3, "svm_n20494": 84.3}
+    assert set(precisions) == set(Reuters().names())
 
 
-def test_table_8_1_has_means_over_seeds_and_categories_beside_the_thesis() -> None:
+def test_table_8_1_has_means_over_seeds_and_categories_and_the_thesis() -> None:
     frame = table("table_8_1", TWO_BY_TWO).frame.set_index("category")
     assert list(frame.index) == ["earn", "corn", "mean"]
     assert frame["soft"].tolist() == pytest.approx([80.0, 60.0, 70.0])
@@ -79,21 +79,21 @@ def test_table_8_1_has_means_over_seeds_and_categories_beside_the_thesis() -> No
     assert frame["thesis SVM k30"].tolist() == pytest.approx([97.6, 90.9, 94.25])
 
 
-def test_the_spread_is_printed_beside_the_mean() -> None:
+def test_the_spread_is_printed_with_the_mean() -> None:
     printed = table("table_8_1", TWO_BY_TWO).latex("Title")
     assert "80.0 (75.0--85.0)" in printed
     assert "80.0 (75.0–85.0)" in table("table_8_1", TWO_BY_TWO).markdown("Title")
     assert "97.6" in printed
 
 
-def test_a_missing_cell_leaves_no_mean_and_says_why() -> None:
+def test_a_missing_cell_leaves_no_mean_and_states_why() -> None:
     rows = [*TWO_BY_TWO[:3], learnt("corn", "soft", None, seed=1, status="ERROR")]
     frame = table("table_8_1", rows).frame.set_index("category")
     assert frame["soft"].isna().tolist() == [False, True, True]
     assert frame.loc["corn", "soft status"] == "ERROR"
 
 
-def test_what_hard_ellipsoids_prove_is_stated() -> None:
+def test_verified_results_of_hard_ellipsoids_are_stated() -> None:
     rows = [
         learnt("earn", "hard", 0.9, status="INFEASIBLE", proved=True),
         learnt(
@@ -108,15 +108,22 @@ def test_what_hard_ellipsoids_prove_is_stated() -> None:
         learnt("rye", "hard", 0.6, status="UNBOUNDED", proved=True),
         learnt("trade", "hard", 0.6),
     ]
-    made = table("table_8_1", rows)
-    said = ["t = 0", "t <= 1.2e-09", "t >= 2.5", "UNBOUNDED", "FITTED", ""]
-    assert made.frame["hard proves"].fillna("").tolist() == said
-    assert "$t \\leq 1.2e-09$" in made.latex("Title")
+    report_table = table("table_8_1", rows)
+    expected = ["t = 0", "t <= 1.2e-09", "t >= 2.5", "UNBOUNDED", "FITTED", ""]
+    assert report_table.frame["hard proves"].fillna("").tolist() == expected
+    assert "$t \\leq 1.2e-09$" in report_table.latex("Title")
     # rye is none of the thesis's.
-    assert made.frame["thesis SVM k30"].isna().tolist() == [False, False, False, True, False, True]
+    assert report_table.frame["thesis SVM k30"].isna().tolist() == [
+        False,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
 
 
-def test_what_all_hard_ellipsoids_prove_is_printed_once() -> None:
+def test_results_common_to_all_hard_ellipsoids_are_printed_once() -> None:
     proved = {"status": "INFEASIBLE", "proved": True}
     rows = [learnt("earn", "hard a", 0.5, **proved), learnt("earn", "hard b", 0.5, **proved)]
     same = table("table_8_1", rows)
@@ -137,8 +144,8 @@ def test_table_8_1_is_printed_in_blocks_that_fit_a_page() -> None:
         learnt("earn", label, 0.5, parameters=json.dumps({"components": components}))
         for label, components in labels.items()
     ]
-    made = table("table_8_1", rows)
-    printed = made.latex("A & B")
+    report_table = table("table_8_1", rows)
+    printed = report_table.latex("A & B")
     parts = printed.split("\\begin{tabular}")[1:]
     widths = [part.partition("}")[0].removeprefix("{") for part in parts]
     # The thesis and the hard ellipsoids with what they prove; all others.
@@ -153,7 +160,7 @@ def test_table_8_1_is_printed_in_blocks_that_fit_a_page() -> None:
         assert {line.count(" & ") + 1 for line in lines} == {len(width)}
     assert "\\shortstack[r]{linear\\\\k200}" in parts[1]
     # The CSV is one table.
-    assert set(labels) < set(made.frame.columns)
+    assert set(labels) < set(report_table.frame.columns)
 
 
 def test_fits_that_did_not_converge_are_named_below_the_table() -> None:
@@ -186,7 +193,7 @@ def test_the_note_names_every_choice_of_the_documents(monkeypatch: pytest.Monkey
     assert taken_from_test in preprocessing(evidence, ["earn", "corn"])
 
 
-def test_rare_categories_say_how_many_documents_they_have() -> None:
+def test_rare_categories_state_their_numbers_of_documents() -> None:
     rows = [
         learnt("copper", "hard", 0.9, status="INFEASIBLE", proved=True),
         learnt("rye", "hard", 0.1, **{"measure.components": 1.0}),
@@ -198,11 +205,11 @@ def test_rare_categories_say_how_many_documents_they_have() -> None:
     assert frame["hard"].tolist() == pytest.approx([90.0, 10.0, 20.0, 40.0])
 
 
-def test_learners_are_listed_with_what_they_chose() -> None:
-    chosen = {"measure.regularisation": 1e-4, "measure.on_edge": 1.0}
+def test_learners_are_listed_with_their_parameters() -> None:
+    selected = {"measure.regularisation": 1e-4, "measure.on_edge": 1.0}
     rows = [
-        learnt("earn", "soft", 0.75, seed=0, **chosen),
-        learnt("earn", "soft", 0.85, seed=1, **(chosen | {"measure.cpu_seconds": 2.0})),
+        learnt("earn", "soft", 0.75, seed=0, **selected),
+        learnt("earn", "soft", 0.85, seed=1, **(selected | {"measure.cpu_seconds": 2.0})),
         learnt("earn", "svm", None, status="ERROR"),
     ]
     frame = table("learners", rows).frame.set_index("label")
@@ -230,19 +237,21 @@ def test_the_number_of_components_is_read_from_the_parameters() -> None:
         learnt("earn", "soft full", 0.5, parameters='{"components": null}'),
         learnt("earn", "soft 7", 0.5, parameters='{"components": 7}'),
     ]
-    found = {label: own[0].components for label, own in by_label(entries(_evidence(rows))).items()}
-    assert found == {"soft": 30, "soft full": None, "soft 7": 7}
+    components = {
+        label: group[0].components for label, group in by_label(entries(_evidence(rows))).items()
+    }
+    assert components == {"soft": 30, "soft full": None, "soft 7": 7}
 
 
 def scored(folder: Path, quality: dict[str, float], seeds: int = 2) -> Evidence:
     """Write runs of two problems: scores are labels times a label's quality, and noise."""
     rows: Rows = []
     results: dict[str, Result] = {}
-    for place, problem in enumerate(("earn", "corn")):
-        labels = np.where(np.arange(80) % 4 == place, 1.0, -1.0)
+    for index, problem in enumerate(("earn", "corn")):
+        labels = np.where(np.arange(80) % 4 == index, 1.0, -1.0)
         for label, strength in quality.items():
             for seed in range(seeds):
-                rng = np.random.default_rng([seed, place])
+                rng = np.random.default_rng([seed, index])
                 scores = strength * labels + rng.standard_normal(80)
                 row = learnt(problem, label, average_precision(labels, scores), seed=seed)
                 rows.append(row)
@@ -253,11 +262,13 @@ def scored(folder: Path, quality: dict[str, float], seeds: int = 2) -> Evidence:
 
 def test_differences_are_those_of_the_precisions_with_their_signs(tmp_path: Path) -> None:
     evidence = scored(tmp_path, {"soft": 3.0, "svm": 0.5, "linear": 3.0})
-    found = {(one.second, one.problem): one for one in differences(evidence)}
-    assert set(found) == {(a, b) for a in ("svm", "linear") for b in ("earn", "corn", "mean")}
+    intervals = {
+        (difference.second, difference.problem): difference for difference in differences(evidence)
+    }
+    assert set(intervals) == {(a, b) for a in ("svm", "linear") for b in ("earn", "corn", "mean")}
     precisions = {
-        label: {entry.problem: entry.precisions for entry in own}
-        for label, own in by_label(entries(evidence)).items()
+        label: {entry.problem: entry.precisions for entry in group}
+        for label, group in by_label(entries(evidence)).items()
     }
     for problem in ("earn", "corn"):
         expected = np.mean(
@@ -266,14 +277,14 @@ def test_differences_are_those_of_the_precisions_with_their_signs(tmp_path: Path
                 for seed in (0, 1)
             ]
         )
-        interval = found["svm", problem].interval
+        interval = intervals["svm", problem].interval
         assert interval is not None
         assert 100.0 * interval.difference == pytest.approx(expected)
         assert 0.0 < interval.lower < interval.difference < interval.upper
-        same = found["linear", problem].interval
+        same = intervals["linear", problem].interval
         assert same is not None
         assert same.difference == same.lower == same.upper == 0.0
-    assert found["svm", "mean"].seeds == 2
+    assert intervals["svm", "mean"].seeds == 2
 
 
 def test_differences_of_several_seeds_have_a_range(tmp_path: Path) -> None:
@@ -281,14 +292,14 @@ def test_differences_of_several_seeds_have_a_range(tmp_path: Path) -> None:
     of_label = by_label(entries(evidence))
     gaps = np.array(
         [
-            [one.precisions[seed] - other.precisions[seed] for seed in range(3)]
-            for one, other in zip(of_label["soft"], of_label["svm"], strict=True)
+            [first.precisions[seed] - second.precisions[seed] for seed in range(3)]
+            for first, second in zip(of_label["soft"], of_label["svm"], strict=True)
         ]
     )
     frame = report.table("precision_differences", evidence).frame.set_index("problem")
-    for problem, own in zip(("earn", "corn", "mean"), [*gaps, gaps.mean(axis=0)], strict=True):
+    for problem, group in zip(("earn", "corn", "mean"), [*gaps, gaps.mean(axis=0)], strict=True):
         line = frame.loc[problem, ["difference", "lowest", "highest"]].tolist()
-        assert line == pytest.approx([own.mean(), own.min(), own.max()])
+        assert line == pytest.approx([group.mean(), group.min(), group.max()])
         assert line[1] < line[0] < line[2]
 
 
@@ -297,12 +308,17 @@ def test_hard_ellipsoids_are_compared_with_those_after_them(tmp_path: Path) -> N
     # one first pivot only
     lost = (evidence.frame["label"] == "hard c") & (evidence.frame["seed"] == 1)
     evidence.frame.loc[lost, "measure.average_precision"] = None
-    found = {(one.first, one.second, one.problem): one for one in differences(evidence)}
+    by_pair = {
+        (difference.first, difference.second, difference.problem): difference
+        for difference in differences(evidence)
+    }
     pairs = [("hard a", "hard b"), ("hard a", "hard c"), ("hard b", "hard c")]
-    assert {key[:2] for key in found} == set(pairs)
-    assert [found[*pair, "mean"].seeds for pair in pairs] == [2, 1, 1]
-    paired = found["hard a", "hard c", "corn"]
-    precisions = {label: own[1].precisions for label, own in by_label(entries(evidence)).items()}
+    assert {key[:2] for key in by_pair} == set(pairs)
+    assert [by_pair[*pair, "mean"].seeds for pair in pairs] == [2, 1, 1]
+    paired = by_pair["hard a", "hard c", "corn"]
+    precisions = {
+        label: group[1].precisions for label, group in by_label(entries(evidence)).items()
+    }
     assert paired.interval is not None
     assert 100.0 * paired.interval.difference == pytest.approx(
         precisions["hard a"][0] - precisions["hard c"][0]
@@ -339,8 +355,8 @@ def test_learners_with_features_of_other_kernels_are_not_compared(
 ) -> None:
     evidence = scored(tmp_path, {"soft": 1.0, "svm": 1.0}, seeds=1)
     for label, parameters in (("soft", first), ("svm", second)):
-        own = evidence.frame["label"] == label
-        evidence.frame.loc[own, "parameters"] = json.dumps(parameters)
+        mask = evidence.frame["label"] == label
+        evidence.frame.loc[mask, "parameters"] = json.dumps(parameters)
     assert bool(differences(evidence)) is compared
 
 
@@ -350,11 +366,11 @@ def test_the_mean_difference_needs_the_same_seeds_of_every_problem(tmp_path: Pat
     evidence.frame.loc[lost & (evidence.frame["label"] == "svm"), "measure.average_precision"] = (
         None
     )
-    found = {one.problem: one for one in differences(evidence)}
-    assert [found[name].seeds for name in ("earn", "corn", "mean")] == [2, 1, 1]
-    assert found["mean"].lowest is None
-    assert found["corn"].interval is not None
-    assert found["mean"].interval is None
+    by_problem = {difference.problem: difference for difference in differences(evidence)}
+    assert [by_problem[name].seeds for name in ("earn", "corn", "mean")] == [2, 1, 1]
+    assert by_problem["mean"].lowest is None
+    assert by_problem["corn"].interval is not None
+    assert by_problem["mean"].interval is None
     printed = report.table("precision_differences", evidence)
     assert printed.frame.set_index("problem")["difference"].isna().tolist() == [False, False, True]
 
@@ -377,9 +393,9 @@ def test_the_figure_has_a_panel_per_learner_and_a_line_per_category() -> None:
     for axes in figure.axes:
         drawn = [line for line in axes.lines if line.get_marker() != "None"]
         # problems stand side by side
-        places = np.array([np.asarray(line.get_xdata()) for line in drawn])
-        assert places.prod(axis=0).tolist() == pytest.approx([25.0, 900.0])
-        assert (places[0] < places[1]).all()
+        indices = np.array([np.asarray(line.get_xdata()) for line in drawn])
+        assert indices.prod(axis=0).tolist() == pytest.approx([25.0, 900.0])
+        assert (indices[0] < indices[1]).all()
         assert axes.get_xlabel() == "features k"
         assert np.asarray(drawn[0].get_ydata()).tolist() == pytest.approx([41.0, 81.0])
 

@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.studies.timing import RESOLUTION, profiles
+from tests.reporting.artificial_runs import NOTHING, Row, make_row
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.latex_lines import balanced, body
-from tests.reporting.made_runs import NOTHING, Row, make_row
 
 UNPROVED = [
     {"status": "TIME_LIMIT", "proved": False},
@@ -29,7 +29,7 @@ def evidence(*rows: Row) -> Evidence:
 
 
 def ratios(*rows: Row) -> dict[str, list[float]]:
-    return {one.label: one.ratios.tolist() for one in profiles(evidence(*rows).frame)}
+    return {profile.label: profile.ratios.tolist() for profile in profiles(evidence(*rows).frame)}
 
 
 def drawn(*rows: Row) -> dict[str, Line2D]:
@@ -57,9 +57,9 @@ def test_each_instance_is_measured_by_its_fastest_label() -> None:
 
 
 @pytest.mark.parametrize("ending", UNPROVED, ids=lambda ending: str(ending["status"]))
-def test_what_is_not_proved_is_never_solved_however_fast(ending: Row) -> None:
-    mine = make_row("a", "fast", **({"seconds": 1e-3} | ending))
-    assert ratios(mine, make_row("a", "slow", seconds=9.0)) == {"fast": [np.inf], "slow": [1.0]}
+def test_unverified_runs_never_count_as_solved(ending: Row) -> None:
+    fast = make_row("a", "fast", **({"seconds": 1e-3} | ending))
+    assert ratios(fast, make_row("a", "slow", seconds=9.0)) == {"fast": [np.inf], "slow": [1.0]}
 
 
 def test_a_bound_is_no_answer_where_another_label_has_decided() -> None:
@@ -75,7 +75,7 @@ def test_a_bound_is_no_answer_where_another_label_has_decided() -> None:
     assert ratios(*rows) == {"P": [np.inf, 1.0, 1.0], "Q": [1.0, np.inf, 2.0]}
 
 
-def test_an_instance_that_nobody_solves_counts_for_all() -> None:
+def test_an_instance_without_solver_counts_for_all() -> None:
     rows = [make_row("a", label, status="TIME_LIMIT", proved=False) for label in ("P", "Q")]
     frame = report.table("profile", evidence(*rows, make_row("b", "P"), make_row("b", "Q"))).frame
     assert frame["instances"].tolist() == [2, 2]
@@ -92,7 +92,7 @@ def test_times_below_the_resolution_are_equal() -> None:
     assert ratios(*rows) == {"P": [1.0], "Q": [1.0]}
 
 
-def test_the_table_says_shares_and_endings() -> None:
+def test_the_table_shows_shares_and_endings() -> None:
     table = report.table(
         "profile", evidence(*THREE, make_row("c", "HiGHS", status="TIME_LIMIT", proved=False))
     )
@@ -107,7 +107,7 @@ def test_the_table_says_shares_and_endings() -> None:
     assert [line[0] for line in body(latex)] == ["auto", "HiGHS"]
 
 
-def test_the_curves_begin_with_the_wins_and_end_with_what_is_solved() -> None:
+def test_the_curves_start_at_the_wins_and_end_at_the_solved_share() -> None:
     lines = drawn(*THREE)
     assert list(lines) == ["auto", "HiGHS"]
     assert across(lines["auto"])[:2] == [1.0, 2.0]
@@ -137,10 +137,10 @@ def test_profiles_are_distributions(cells: list[tuple[float, float, bool, bool]]
         for seed, (p, q, first, second) in enumerate(cells)
         for label, seconds, proved in (("P", p, first), ("Q", q, second))
     ]
-    found = profiles(evidence(*rows).frame)
+    profile = profiles(evidence(*rows).frame)
     answered = np.mean([first or second for _, _, first, second in cells])
     # On every instance that someone solves, someone is the fastest.
-    assert sum(one.share(1.0) for one in found) >= answered - 1e-12
-    for one, solved in zip(found, np.mean([cell[2:] for cell in cells], axis=0), strict=True):
-        assert (one.ratios >= 1.0).all()
-        assert one.share(1.0) <= one.share(3.0) <= one.solved == pytest.approx(solved)
+    assert sum(curve.share(1.0) for curve in profile) >= answered - 1e-12
+    for curve, solved in zip(profile, np.mean([cell[2:] for cell in cells], axis=0), strict=True):
+        assert (curve.ratios >= 1.0).all()
+        assert curve.share(1.0) <= curve.share(3.0) <= curve.solved == pytest.approx(solved)

@@ -13,13 +13,20 @@ from perceptron_lab.core.results import Bound
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.papers.yu.costs import bound_ratios as ratios
 from perceptron_lab.reporting.papers.yu.costs import rates_figure as figure_of_rates
+from tests.reporting.artificial_runs import (
+    NOTHING,
+    Row,
+    make_result,
+    make_row,
+    make_trace,
+    write_folder,
+)
 from tests.reporting.latex_lines import balanced, body
-from tests.reporting.made_runs import NOTHING, Row, make_result, make_row, make_trace, write_folder
 
 TRACE = make_trace([0, 1], [-1.0, 1.0])
 
 
-def test_each_label_stands_beside_its_bound_and_theorem(tmp_path: Path) -> None:
+def test_each_label_is_listed_with_its_bound_and_theorem(tmp_path: Path) -> None:
     rows = [
         make_row("a", "MP", seed=0, cell="0", updates=30, bound=100),
         make_row("a", "MP", seed=1, cell="1", updates=10, bound=20),
@@ -54,7 +61,7 @@ def test_each_label_stands_beside_its_bound_and_theorem(tmp_path: Path) -> None:
     ]
 
 
-def test_an_expectation_is_held_against_the_mean_of_the_runs(tmp_path: Path) -> None:
+def test_an_expectation_is_compared_with_the_mean_of_the_runs(tmp_path: Path) -> None:
     """A single run of twice the bound contradicts nothing, and is not shown as if it did."""
     rows = [
         make_row("a", "relaxed", seed=seed, cell=str(seed), updates=updates, bound=100)
@@ -94,8 +101,8 @@ def test_a_relaxed_answer_is_no_certificate(rows: list[Row], side: str, tmp_path
         tmp_path, rows, {row["cell"]: make_result(TRACE, bound) for row in rows}
     )
     assert report.table("rates", evidence).frame["side"].tolist() == [side]
-    found = [one[2:] for one in ratios(evidence)]
-    assert found == ([(side, "expectation", 0.1)] if side else [])
+    values = [ratio[2:] for ratio in ratios(evidence)]
+    assert values == ([(side, "expectation", 0.1)] if side else [])
 
 
 def test_the_figure_has_a_mark_for_each_ratio_above_zero(tmp_path: Path) -> None:

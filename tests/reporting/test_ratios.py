@@ -10,14 +10,14 @@ import pytest
 from scipy import stats
 
 from perceptron_lab.reporting.ratios import guarantee_ratios, interval_of, ratios
-from tests.reporting.made_runs import MakeRuns, make_row
+from tests.reporting.artificial_runs import MakeRuns, make_row
 
 
 def test_the_interval_of_three_known_ratios() -> None:
     """Of logarithms -log 2, 0, log 2: deviation log 2, and t(2, 0.975) = 4.302653."""
-    found = interval_of(np.log([0.5, 1.0, 2.0]))
+    interval = interval_of(np.log([0.5, 1.0, 2.0]))
     reach = math.exp(4.302652729911275 * math.log(2.0) / math.sqrt(3.0))
-    assert found == pytest.approx((1.0, 1.0 / reach, reach), rel=1e-9)
+    assert interval == pytest.approx((1.0, 1.0 / reach, reach), rel=1e-9)
 
 
 def test_one_ratio_has_no_interval_and_equal_ones_have_a_point() -> None:
@@ -29,15 +29,17 @@ def test_it_is_the_interval_of_the_paired_t_test() -> None:
     rng = np.random.default_rng(2)
     first, second = np.exp(rng.normal(size=(2, 12)))
     judge = stats.ttest_rel(np.log(second), np.log(first)).confidence_interval(0.95)
-    found = interval_of(np.log(second / first))
-    assert found[1:] == pytest.approx((math.exp(judge.low), math.exp(judge.high)), rel=1e-9)
+    interval = interval_of(np.log(second / first))
+    assert interval[1:] == pytest.approx((math.exp(judge.low), math.exp(judge.high)), rel=1e-9)
 
 
-def test_it_covers_the_true_ratio_as_often_as_it_says() -> None:
+def test_the_interval_has_its_nominal_coverage() -> None:
     """Of 2000 samples of log-normal ratios; 95 % of them give 1900, with a deviation of 9.7."""
     samples = np.random.default_rng(0).normal(math.log(2.0), 0.7, size=(2000, 6))
-    found = [interval_of(sample) for sample in samples]
-    covered = sum((one.lower or 0.0) <= 2.0 <= (one.upper or 0.0) for one in found)
+    intervals = [interval_of(sample) for sample in samples]
+    covered = sum(
+        (interval.lower or 0.0) <= 2.0 <= (interval.upper or 0.0) for interval in intervals
+    )
     assert abs(covered - 1900) < 40
 
 
@@ -72,7 +74,7 @@ def test_cells_without_an_answer_are_counted_and_left_out(paired: pd.DataFrame) 
     assert (on_q.pairs, on_q.possible, on_q.by_cost) == (0, 2, {})
 
 
-def test_guarantees_are_held_against_updates(make_runs: MakeRuns) -> None:
+def test_guarantees_are_compared_with_updates(make_runs: MakeRuns) -> None:
     runs = make_runs(
         make_row("p", "A", updates=10, bound=100.0),
         make_row("q", "A", updates=90, bound=100.0),
@@ -80,6 +82,6 @@ def test_guarantees_are_held_against_updates(make_runs: MakeRuns) -> None:
         make_row("s", "A", updates=9, bound=1.0, status="UPDATE_LIMIT", proved=False),
         make_row("p", "B", bound=None),
     )
-    (found,) = guarantee_ratios(runs)
-    assert (found.label, found.problems, found.cells, found.largest) == ("A", 2, 2, 0.9)
-    assert found.interval.ratio == pytest.approx(0.3)
+    (ratios,) = guarantee_ratios(runs)
+    assert (ratios.label, ratios.problems, ratios.cells, ratios.largest) == ("A", 2, 2, 0.9)
+    assert ratios.interval.ratio == pytest.approx(0.3)

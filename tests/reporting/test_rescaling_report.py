@@ -10,8 +10,8 @@ import pytest
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.reporting import Evidence, report
+from tests.reporting.artificial_runs import Row, make_result, make_row, make_trace, write_folder
 from tests.reporting.drawn_lines import across, heights
-from tests.reporting.made_runs import Row, make_result, make_row, make_trace, write_folder
 
 DELTAS, SIDES = (1.0, 0.01, 0.0001), ("feasible", "infeasible", "ill-posed")
 SHARED: dict[str, Any] = {"family": "orthant", "rows": 10}
@@ -37,8 +37,8 @@ def row(side: str, delta: float, label: str, **changes: Any) -> Row:
 
 def evidence(folder: Path) -> Evidence:
     """One label decides all; one runs out of time at the last delta, and in between once."""
-    told = '{"rescalings":[4,3]}'
-    rows = [row(s, d, "fast", finding=told, seconds=0.5) for s in SIDES for d in DELTAS]
+    finding = '{"rescalings":[4,3]}'
+    rows = [row(s, d, "fast", finding=finding, seconds=0.5) for s in SIDES for d in DELTAS]
     for side in SIDES:
         for delta in DELTAS:
             late = delta < 0.01 or (side, delta) == ("infeasible", 0.01)
@@ -46,11 +46,11 @@ def evidence(folder: Path) -> Evidence:
             rows.append(row(side, delta, "slow", seconds=2.0 + delta, **changes))
     trace = make_trace([0, 8], [0.0, 0.1])
     trace.phase[-1] = "perceptron 6"
-    results = {one["cell"]: make_result(trace) for one in rows if one["label"] == "slow"}
+    results = {row["cell"]: make_result(trace) for row in rows if row["label"] == "slow"}
     return write_folder(folder, rows, results, config=CONFIG)
 
 
-def test_the_table_says_down_to_which_condition_an_algorithm_decides(tmp_path: Path) -> None:
+def test_the_table_shows_the_smallest_condition_that_is_decided(tmp_path: Path) -> None:
     table = report.table_frame("rescaling", evidence(tmp_path)).set_index(["side", "label"])
     assert table["problems"].tolist() == [3] * 6
     assert set(table["family"]) == {"orthant"}
@@ -67,12 +67,12 @@ def test_the_table_says_down_to_which_condition_an_algorithm_decides(tmp_path: P
     assert fast.loc["ill-posed", "width"] == pytest.approx(4e-9)
 
 
-def test_an_answer_that_is_not_the_true_one_decides_nothing(tmp_path: Path) -> None:
+def test_an_answer_that_contradicts_the_truth_decides_nothing(tmp_path: Path) -> None:
     """Weights that bound the margin are no answer where there is a point; a bracket may lack."""
     bounded = row("feasible", 1.0, "bounded", status="MARGIN_BOUNDED")
     lacking = row("ill-posed", 1.0, "bounded", margin_upper=None, status="TIME_LIMIT", proved=False)
-    given = write_folder(tmp_path, [bounded, lacking], config=CONFIG)
-    table = report.table_frame("rescaling", given)
+    folder = write_folder(tmp_path, [bounded, lacking], config=CONFIG)
+    table = report.table_frame("rescaling", folder)
     assert table["decided"].tolist() == [0, 0]
     assert table[["down to", "seconds", "rescalings", "width"]].isna().all(axis=None)
 
@@ -91,7 +91,7 @@ def test_a_panel_has_a_line_per_label_and_crosses(tmp_path: Path) -> None:
 
 
 def test_other_problems_have_no_controlled_condition(tmp_path: Path) -> None:
-    given = write_folder(tmp_path, [make_row("torus-3x3", "EA")])
+    folder = write_folder(tmp_path, [make_row("torus-3x3", "EA")])
     for make in (report.table, report.figure):
         with pytest.raises(DataError, match="no problem has a known condition delta"):
-            make("rescaling", given)
+            make("rescaling", folder)

@@ -12,8 +12,8 @@ import pytest
 from perceptron_lab.algorithms.resisting.forced import cuts, forced, margin_of
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
+from tests.reporting.artificial_runs import NOTHING, Row, make_row, write_folder
 from tests.reporting.drawn_lines import heights
-from tests.reporting.made_runs import NOTHING, Row, make_row, write_folder
 
 DIMENSIONS, MARGINS = (2, 10), (0.1, 0.01, 0.001)
 CONFIG: dict[str, Any] = {
@@ -26,22 +26,22 @@ CONFIG: dict[str, Any] = {
 
 
 def row(dimension: int, margin: float, label: str, mistakes: int, **changes: Any) -> Row:
-    made = make_row(f"resisting-{dimension}-{margin!r}", label, **changes)
+    row = make_row(f"resisting-{dimension}-{margin!r}", label, **changes)
     measures = {
         "mistakes": float(mistakes),
         "rounds": float(mistakes if label in ("rows", "other rows") else 0),
         "forced": float(forced(dimension, margin)),
         "final_margin": margin_of(cuts(dimension, margin)),
     }
-    return made | {f"measure.{name}": value for name, value in measures.items()}
+    return row | {f"measure.{name}": value for name, value in measures.items()}
 
 
 def evidence(folder: Path, *more: Row) -> Evidence:
     rows = [
-        made
+        value
         for n in DIMENSIONS
         for rho in MARGINS
-        for made in (
+        for value in (
             row(n, rho, "cuts", 3 * forced(n, rho), bound=1 / rho**2),
             row(n, rho, "rows", forced(n, rho), bound=None),
         )
@@ -49,7 +49,7 @@ def evidence(folder: Path, *more: Row) -> Evidence:
     return write_folder(folder, [*rows, *more], config=CONFIG)
 
 
-def test_the_table_has_mistakes_beside_the_number_forced(tmp_path: Path) -> None:
+def test_the_table_has_mistakes_and_the_number_forced(tmp_path: Path) -> None:
     cut_off = row(10, 0.001, "other rows", 20, status="TIME_LIMIT", proved=False)
     refused = make_row("resisting-2-0.1", "refused", **NOTHING | {"status": "SKIPPED"})
     table = report.table_frame("resisting", evidence(tmp_path, cut_off, refused))
@@ -67,7 +67,7 @@ def test_the_table_has_mistakes_beside_the_number_forced(tmp_path: Path) -> None
     assert pd.isna(last["least ratio"])
 
 
-def test_a_panel_has_the_line_that_none_is_below(tmp_path: Path) -> None:
+def test_a_panel_has_the_lower_bound_as_a_line(tmp_path: Path) -> None:
     cut_off = row(10, 0.001, "early", 7, status="UPDATE_LIMIT", proved=False, bound=None)
     figure = report.figure("resisting", evidence(tmp_path, cut_off))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["dimension 2", "dimension 10"]
@@ -88,7 +88,7 @@ def test_a_panel_has_the_line_that_none_is_below(tmp_path: Path) -> None:
 
 
 def test_other_problems_do_not_resist(tmp_path: Path) -> None:
-    given = write_folder(tmp_path, [make_row("torus-3x3", "EA")])
+    folder = write_folder(tmp_path, [make_row("torus-3x3", "EA")])
     for make in (report.table, report.figure):
         with pytest.raises(DataError, match="no problem has a resisting oracle"):
-            make("resisting", given)
+            make("resisting", folder)

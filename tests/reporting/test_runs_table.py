@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.reporting.evidence import REQUIRED, Evidence, checked_runs
 from tests.repetitions import examples
-from tests.reporting.made_runs import rows_of, write_folder
+from tests.reporting.artificial_runs import rows_of, write_folder
 
 
 def test_a_written_table_reads_back_as_it_was(runs: pd.DataFrame, tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_nullable_columns_mean_the_same(troubled: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(checked_runs(nullable), checked_runs(troubled))
 
 
-def test_the_runs_given_are_not_changed(troubled: pd.DataFrame) -> None:
+def test_the_input_frame_is_not_changed(troubled: pd.DataFrame) -> None:
     before = troubled.copy(deep=True)
     checked_runs(troubled)
     pd.testing.assert_frame_equal(troubled, before)
@@ -44,7 +44,7 @@ def test_names_that_look_like_missing_values_stay_names(runs: pd.DataFrame, tmp_
 @pytest.mark.parametrize(
     ("given_value", "proved"), [("true", True), ("false", False), (np.True_, True), (None, False)]
 )
-def test_truth_is_what_was_written_and_nothing_is_no_proof(
+def test_truth_values_are_read_and_blanks_count_as_unproved(
     runs: pd.DataFrame, given_value: object, proved: bool
 ) -> None:
     table = runs.assign(proved=pd.Series([given_value] * 4, dtype=object))
@@ -52,7 +52,7 @@ def test_truth_is_what_was_written_and_nothing_is_no_proof(
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "message"),
     [
         ("proved", "yes", "true or false"),
         ("status", "FEASIBEL", "UPDATE_LIMIT"),
@@ -66,11 +66,11 @@ def test_truth_is_what_was_written_and_nothing_is_no_proof(
     ],
 )
 def test_a_wrong_value_is_named_with_its_row(
-    runs: pd.DataFrame, column: str, value: object, said: str
+    runs: pd.DataFrame, column: str, value: object, message: str
 ) -> None:
     values = runs[column].astype(object)
     values.iloc[2] = value
-    with pytest.raises(DataError, match=f"row 3, column {column}: .*{said}"):
+    with pytest.raises(DataError, match=f"row 3, column {column}: .*{message}"):
         checked_runs(runs.assign(**{column: values}))
 
 
@@ -80,7 +80,7 @@ def test_a_missing_column_is_named(runs: pd.DataFrame, column: str) -> None:
         checked_runs(runs.drop(columns=column))
 
 
-def test_no_rows_is_an_error_that_says_what_to_do(runs: pd.DataFrame) -> None:
+def test_an_empty_table_is_an_error_that_states_what_to_do(runs: pd.DataFrame) -> None:
     with pytest.raises(DataError, match=r"no rows; run the experiment first"):
         checked_runs(runs.iloc[:0])
 
@@ -95,7 +95,7 @@ def test_missing_results_are_named(tmp_path: Path) -> None:
         Evidence.of_folder(tmp_path)
 
 
-def test_nothing_but_the_store_is_read(runs: pd.DataFrame, tmp_path: Path) -> None:
+def test_only_the_store_is_read(runs: pd.DataFrame, tmp_path: Path) -> None:
     write_folder(tmp_path, rows_of(runs))
     (tmp_path / "runs.csv").write_text("problem\nother\n")
     assert Evidence.of_folder(tmp_path).frame["problem"].tolist() == runs["problem"].tolist()
@@ -112,8 +112,8 @@ def test_a_truncated_store_never_gains_or_alters_proofs(
     store = folder / "runs.sqlite"
     store.write_bytes(store.read_bytes()[:cut])
     try:
-        found = Evidence.of_folder(folder).frame
+        frame = Evidence.of_folder(folder).frame
     except (DataError, ConfigError):
         return
-    assert not found["proved"].any()
-    assert set(found["status"]) == {"UPDATE_LIMIT"}
+    assert not frame["proved"].any()
+    assert set(frame["status"]) == {"UPDATE_LIMIT"}

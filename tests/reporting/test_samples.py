@@ -42,7 +42,7 @@ def test_every_sample_has_its_store() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", repeated(STORED, kept=5), ids=lambda folder: folder.name)
-def test_its_tables_are_made_again(folder: Path, tmp_path: Path) -> None:
+def test_its_tables_can_be_reproduced(folder: Path, tmp_path: Path) -> None:
     """Captions may say by now that the rows are those of another version; the numbers stay.
 
     On the processor that made the sample they are the same bytes; on another one a least squares
@@ -52,15 +52,15 @@ def test_its_tables_are_made_again(folder: Path, tmp_path: Path) -> None:
     copy.mkdir()
     shutil.copy(schema.path_of(folder), copy)
     tables = read_config_of(folder).report.tables
-    made = report.make_report(copy, {"tables": tables}, "")
-    assert not made.failed
+    report_again = report.make_report(copy, {"tables": tables}, "")
+    assert not report_again.failed
     written = names(copy, ".csv")
     assert written
     for name in written:
-        again, before = (rows_of(place / name) for place in (copy, folder))
+        again, before = (rows_of(parent / name) for parent in (copy, folder))
         assert [len(row) for row in again] == [len(row) for row in before], name
-        for cell, known in zip(chain(*again), chain(*before), strict=True):
-            assert cell == known or float(cell) == pytest.approx(float(known), rel=1e-9), name
+        for cell, former in zip(chain(*again), chain(*before), strict=True):
+            assert cell == former or float(cell) == pytest.approx(float(former), rel=1e-9), name
 
 
 @pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
@@ -70,15 +70,15 @@ def test_it_is_complete_and_of_a_shipped_configuration(folder: Path) -> None:
     assert len(runs) == len(planned)
     assert config.experiment == folder.name
     (shipped,) = [path for path in gallery().values() if path.stem == folder.name]
-    today = [(one.instance.title, one.variant.label, one.seed) for one in plan(shipped)]
-    assert [(one.title, one.label, one.settings["seed"]) for one in planned] == today
+    today = [(cell.instance.title, cell.variant.label, cell.seed) for cell in plan(shipped)]
+    assert [(cell.title, cell.label, cell.settings["seed"]) for cell in planned] == today
     for entry in config.report.figures:
         stem = entry if isinstance(entry, str) else entry.curves.stem
         assert (folder / f"{stem}.png").is_file()
 
 
 @pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
-def test_it_names_no_place_of_the_machine(folder: Path) -> None:
+def test_it_contains_no_machine_paths(folder: Path) -> None:
     path = schema.path_of(folder)
     content = path.read_bytes()
     if path.name == schema.PACKED:
@@ -98,6 +98,6 @@ def test_it_names_no_place_of_the_machine(folder: Path) -> None:
 def test_its_certificates_are_proved(folder: Path, request: pytest.FixtureRequest) -> None:
     if read_config_of(folder).problems[0].dataset == "sdplib":
         request.getfixturevalue("sdplib_folder")
-    found = verify(folder)
-    assert set(found.counts) == {"PROVED"}
-    assert found.counts["PROVED"] == len(found.cells)
+    verification = verify(folder)
+    assert set(verification.counts) == {"PROVED"}
+    assert verification.counts["PROVED"] == len(verification.cells)

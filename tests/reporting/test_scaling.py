@@ -14,27 +14,29 @@ from matplotlib.lines import Line2D
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.studies.timing import MOST_PANELS, series_of
-from tests.reporting.made_runs import NOTHING, Row, make_row
+from tests.reporting.artificial_runs import NOTHING, Row, make_row
 
 KIND = "reflected-*-0.3, "
 
 
 def row(dimension: int, rows: int, label: str = "auto", **changes: Any) -> Row:
     shape = {"dimension": dimension, "constraints": rows}
-    return made(f"reflected-{dimension}x{rows}-0.3", label, family="reflected", **shape | changes)
+    return scaling_row(
+        f"reflected-{dimension}x{rows}-0.3", label, family="reflected", **shape | changes
+    )
 
 
-def made(problem: str, label: str, *, family: str, **changes: Any) -> Row:
+def scaling_row(problem: str, label: str, *, family: str, **changes: Any) -> Row:
     """Return a row of a problem with the parameters that its dataset had."""
-    own = {"rows": changes["constraints"], "dimension": changes["dimension"], "family": family}
-    return make_row(problem, label, **{f"problem.{k}": v for k, v in own.items()} | changes)
+    columns = {"rows": changes["constraints"], "dimension": changes["dimension"], "family": family}
+    return make_row(problem, label, **{f"problem.{k}": v for k, v in columns.items()} | changes)
 
 
 def draw(*rows: Row) -> Figure:
     return report.figure("scaling", Evidence.of_runs(pd.DataFrame(list(rows))))
 
 
-def shown(axes: Axes) -> dict[str, Line2D]:
+def lines_of(axes: Axes) -> dict[str, Line2D]:
     lines = {str(line.get_label()): line for line in axes.get_lines()}
     return {name: line for name, line in lines.items() if not name.startswith("_")}
 
@@ -50,7 +52,7 @@ def test_medians_and_quartiles_stand_over_the_rows() -> None:
         row(10, 100, seconds=9.0, seed=1),
         row(10, 100, seconds=4.0, seed=2),
     ).axes
-    assert points(shown(axes)["auto proved"]) == [(100.0, 4.0), (1000.0, 1.0)]
+    assert points(lines_of(axes)["auto proved"]) == [(100.0, 4.0), (1000.0, 1.0)]
     assert (axes.get_xlabel(), axes.get_title("left")) == (
         "rows",
         "reflected-*-0.3, dimension 10",
@@ -59,19 +61,19 @@ def test_medians_and_quartiles_stand_over_the_rows() -> None:
     assert [(100.0, 2.5), (100.0, 6.5)] in [points(line) for line in axes.get_lines()]
 
 
-def test_rows_and_dimension_have_panels_of_their_own() -> None:
+def test_rows_and_dimension_have_separate_panels() -> None:
     figure = draw(row(100, 5000), row(1000, 5000), row(100, 50000), row(7, 8))
     left, right = figure.axes
     assert (left.get_title("left"), left.get_xlabel()) == (KIND + "dimension 100", "rows")
     assert (right.get_title("left"), right.get_xlabel()) == (KIND + "5000 rows", "dimension")
-    assert [x for x, _ in points(shown(left)["auto proved"])] == [5000.0, 50000.0]
-    assert [x for x, _ in points(shown(right)["auto proved"])] == [100.0, 1000.0]
+    assert [x for x, _ in points(lines_of(left)["auto proved"])] == [5000.0, 50000.0]
+    assert [x for x, _ in points(lines_of(right)["auto proved"])] == [100.0, 1000.0]
 
 
 def test_only_problems_of_one_kind_stand_together() -> None:
     (axes,) = draw(
         row(10, 100, seconds=1.0),
-        made(
+        scaling_row(
             "gaussian-10x100",
             "auto",
             family="gaussian",
@@ -83,17 +85,17 @@ def test_only_problems_of_one_kind_stand_together() -> None:
         row(10, 1000, seconds=5.0),
         make_row("digits-0-rest", "auto", dimension=10, constraints=900, seconds=3.0),
     ).axes
-    assert points(shown(axes)["auto proved"]) == [(100.0, 1.0), (1000.0, 5.0)]
+    assert points(lines_of(axes)["auto proved"]) == [(100.0, 1.0), (1000.0, 5.0)]
 
 
-def test_what_is_not_proved_is_a_cross_and_what_has_no_number_is_at_the_edge() -> None:
+def test_unverified_runs_are_crosses_and_missing_numbers_are_at_the_edge() -> None:
     figure = draw(
         row(10, 100, "HiGHS", seconds=3.0),
         row(10, 200, "HiGHS", seconds=60.0, status="TIME_LIMIT", proved=False),
         row(10, 300, "HiGHS", status="ERROR", **NOTHING),
         row(10, 400, "auto"),
     )
-    drawn = shown(figure.axes[0])
+    drawn = lines_of(figure.axes[0])
     assert points(drawn["HiGHS proved"]) == [(100.0, 3.0)]
     assert points(drawn["HiGHS not proved"]) == [(200.0, 60.0)]
     assert drawn["HiGHS not proved"].get_marker() == "x"
@@ -102,7 +104,7 @@ def test_what_is_not_proved_is_a_cross_and_what_has_no_number_is_at_the_edge() -
     assert legend == ["HiGHS", "auto", "not proved"]
 
 
-def test_many_panels_are_cut_and_the_figure_says_so() -> None:
+def test_panels_beyond_the_limit_are_dropped_with_a_note() -> None:
     figure = draw(*(row(n, m) for n in range(2, 10) for m in (100, 1000)))
     titles = [axes.get_title("left") for axes in figure.axes]
     assert titles == [f"{KIND}dimension {n}" for n in range(2, 2 + MOST_PANELS)]

@@ -17,6 +17,6 @@ from perceptron_lab.reporting.studies.separation import wrong
     ],
 )
 def test_an_answer_is_wrong_if_it_contradicts_the_truth(truth: str, contradicted: set[str]) -> None:
-    said = [*SeparationAnswer, None]
-    assert {word for word in said if wrong(word, truth)} == contradicted
-    assert not any(wrong(word, "") for word in said)
+    answers = [*SeparationAnswer, None]
+    assert {word for word in answers if wrong(word, truth)} == contradicted
+    assert not any(wrong(word, "") for word in answers)

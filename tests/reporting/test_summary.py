@@ -8,7 +8,7 @@ import pytest
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting.evidence import checked_runs
 from perceptron_lab.reporting.summary import Summary, shape_of, summaries
-from tests.reporting.made_runs import NOTHING, Row, make_row
+from tests.reporting.artificial_runs import NOTHING, Row, make_row
 
 
 def only(*rows: Row) -> Summary:
@@ -18,21 +18,21 @@ def only(*rows: Row) -> Summary:
 
 def test_every_pair_is_there_in_the_order_of_the_runs() -> None:
     rows = [make_row("b", "M"), make_row("a", "L"), make_row("b", "L")]
-    found = summaries(checked_runs(pd.DataFrame(rows)))
-    assert [(s.problem, s.label, s.seeds) for s in found] == [
+    listed = summaries(checked_runs(pd.DataFrame(rows)))
+    assert [(s.problem, s.label, s.seeds) for s in listed] == [
         ("b", "M", 1),
         ("b", "L", 1),
         ("a", "M", 0),
         ("a", "L", 1),
     ]
-    absent = found[2]
+    absent = listed[2]
     assert (absent.status_counts, absent.answered, absent.feasible) == ("not run", False, False)
     assert absent.median("seconds") is None
     assert absent.largest("margin_upper") is None
 
 
 @pytest.mark.parametrize(
-    ("endings", "said", "answered", "feasible"),
+    ("endings", "message", "answered", "feasible"),
     [
         ([("FEASIBLE", True)], "FEASIBLE", True, True),
         ([("FEASIBLE", True)] * 3, "FEASIBLE", True, True),
@@ -54,14 +54,18 @@ def test_every_pair_is_there_in_the_order_of_the_runs() -> None:
     ],
 )
 def test_endings(
-    endings: list[tuple[str, bool]], said: str, answered: bool, feasible: bool
+    endings: list[tuple[str, bool]], message: str, answered: bool, feasible: bool
 ) -> None:
     rows = [
         make_row("a", "L", seed=i, status=status, proved=proved)
         for i, (status, proved) in enumerate(endings)
     ]
     summary = only(*rows)
-    assert (summary.status_counts, summary.answered, summary.feasible) == (said, answered, feasible)
+    assert (summary.status_counts, summary.answered, summary.feasible) == (
+        message,
+        answered,
+        feasible,
+    )
 
 
 def test_a_median_is_over_the_cells_that_have_a_number() -> None:

@@ -14,15 +14,15 @@ from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.experiments.configuration.config import Curves, ReportEntry
 from perceptron_lab.experiments.run import Results
 from perceptron_lab.reporting import Evidence, make_report, report
+from tests.reporting.artificial_runs import NOTHING, MakeRuns, Row, make_row, rows_of, write_folder
 from tests.reporting.drawn_lines import across, heights
-from tests.reporting.made_runs import NOTHING, MakeRuns, Row, make_row, rows_of, write_folder
 
 BY_ROWS = Curves(x="problem.rows", y="seconds")
 
 
 def row(rows: int, label: str, seed: int = 0, **changes: Any) -> Row:
-    given = {"cell": f"{rows}{label}{seed}", "seed": seed, "problem.rows": rows}
-    return make_row(f"r{rows}", label, **given | changes)
+    arguments = {"cell": f"{rows}{label}{seed}", "seed": seed, "problem.rows": rows}
+    return make_row(f"r{rows}", label, **arguments | changes)
 
 
 def sweep() -> list[Row]:
@@ -49,7 +49,9 @@ def test_medians_over_the_seeds_with_a_band_on_axes_chosen_by_the_data(
     assert heights(lines["VN"]) == [40.0, 400.0, 4000.0]
     band = np.asarray(axes.collections[0].get_paths()[0].vertices)
     assert set(band[band[:, 0] == 10.0][:, 1]) == {15.0, 25.0}
-    assert all(one.get_zorder() < lines["MP"].get_zorder() for one in axes.collections)
+    assert all(
+        collection.get_zorder() < lines["MP"].get_zorder() for collection in axes.collections
+    )
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("rows", "seconds")
     assert figure.get_supxlabel() == "medians and quartiles over seeds"
@@ -70,12 +72,16 @@ def test_texts_stand_side_by_side_and_any_column_tells_lines_apart(make_runs: Ma
     assert named == ["rows 10", "rows 100", "rows 1000"]
 
 
-def test_problems_that_are_not_told_apart_are_said_to_be_pooled(make_runs: MakeRuns) -> None:
+def test_problems_that_differ_only_in_hidden_columns_are_pooled_with_a_note(
+    make_runs: MakeRuns,
+) -> None:
     rows = [row(10, "MP"), {**row(10, "MP"), "problem": "other", "cell": "o"}]
     assert "seeds and problems" in drawn(make_runs, rows).get_supxlabel()
 
 
-def test_what_is_not_proved_is_a_cross_and_no_number_one_at_the_edge(make_runs: MakeRuns) -> None:
+def test_unverified_runs_are_crosses_and_missing_numbers_are_at_the_edge(
+    make_runs: MakeRuns,
+) -> None:
     rows = [
         row(10, "MP", seconds=1.0),
         row(100, "MP", seconds=5.0, status="TIME_LIMIT", proved=False),
@@ -94,9 +100,9 @@ def test_columns_that_are_not_there_are_named(make_runs: MakeRuns) -> None:
         drawn(make_runs, sweep(), Curves(x="problem.rows", y="status"))
 
 
-def test_curves_of_a_report_have_files_of_their_own(tmp_path: Path, make_runs: MakeRuns) -> None:
+def test_curves_of_a_report_have_separate_files(tmp_path: Path, make_runs: MakeRuns) -> None:
     write_folder(tmp_path, sweep())
-    asked = ReportEntry.model_validate(
+    entry = ReportEntry.model_validate(
         {
             "tables": ["profile"],
             "figures": [
@@ -105,9 +111,9 @@ def test_curves_of_a_report_have_files_of_their_own(tmp_path: Path, make_runs: M
             ],
         }
     )
-    made = make_report(tmp_path, asked.model_dump(), "t")
-    assert tmp_path / "seconds_over_problem.rows.png" in made.files
-    assert [one.partition(";")[0] for one in made.failed] == [
+    report = make_report(tmp_path, entry.model_dump(), "t")
+    assert tmp_path / "seconds_over_problem.rows.png" in report.files
+    assert [failure.partition(";")[0] for failure in report.failed] == [
         "figure gone: the runs have no column 'measure.gone'"
     ]
     results = Results(tmp_path, rows_of(make_runs(*sweep())))
@@ -115,7 +121,7 @@ def test_curves_of_a_report_have_files_of_their_own(tmp_path: Path, make_runs: M
 
 
 @pytest.mark.parametrize(
-    ("figures", "said"),
+    ("figures", "message"),
     [
         (
             "[{curves: {x: algorithm.gama, y: seconds}}]",
@@ -134,13 +140,13 @@ def test_curves_of_a_report_have_files_of_their_own(tmp_path: Path, make_runs: M
         ),
     ],
 )
-def test_wrong_curves_are_refused_before_anything_is_run(figures: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_invalid_curves_are_refused_before_any_run(figures: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         check("quickstart", [f"report.figures={figures}"])
 
 
 def test_right_curves_are_accepted() -> None:
-    asked = "[profile, {curves: {x: measure.cut, y: algorithm.radius, by: problem.family}}]"
+    figures = "[profile, {curves: {x: measure.cut, y: algorithm.radius, by: problem.family}}]"
     with pytest.raises(ConfigError, match=r"algorithm\.radius"):
-        check("quickstart", [f"report.figures={asked}"])
+        check("quickstart", [f"report.figures={figures}"])
     assert check("quickstart", ["report.figures=[profile, {curves: {x: measure.cut, y: seed}}]"])

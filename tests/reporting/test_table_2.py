@@ -10,8 +10,8 @@ import pytest
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.papers.yu.costs import paper_table
 from perceptron_lab.reporting.printing.table import Table
+from tests.reporting.artificial_runs import NOTHING, Row, make_row
 from tests.reporting.latex_lines import balanced, body
-from tests.reporting.made_runs import NOTHING, Row, make_row
 
 
 def row(problem: str, label: str, seconds: float | None, **changes: Any) -> Row:
@@ -47,7 +47,7 @@ def test_ratios_are_those_of_medians_on_the_same_problem() -> None:
     assert frame["status"].tolist() == [""] * 4
 
 
-def test_the_paper_stands_beside_problems_of_its_shapes_and_labels() -> None:
+def test_the_paper_is_listed_with_problems_of_its_shapes_and_labels() -> None:
     rows = [
         row(f"{dimension}x{count}", label, 1.0, dimension=dimension, constraints=count)
         for dimension, count in [(100, 5000), (100, 50000), (100, 500000), (30, 90)]
@@ -107,13 +107,13 @@ def test_without_proved_answers_of_mirror_prox_there_are_no_ratios() -> None:
     assert frame.loc[("a", "MPLFP"), "status"] == "FEASIBLE (1 of 2), TIME_LIMIT (1 of 2)"
 
 
-def test_the_paper_table_is_whole() -> None:
+def test_the_paper_table_is_complete() -> None:
     paper = paper_table()
     assert len(paper) == 24
     assert {label for _, label in paper} == {"MPLFP", "SPCT", "PCT", "VN"}
     assert all(entry.ratio == 1.0 for (_, label), entry in paper.items() if label == "MPLFP")
     # The paper's own finding: Mirror-Prox is faster than everything else.
-    others = [e.ratio for (_, label), e in paper.items() if label != "MPLFP" and e.ratio]
-    assert min(others) > 2.9
+    ratios = [e.ratio for (_, label), e in paper.items() if label != "MPLFP" and e.ratio]
+    assert min(ratios) > 2.9
     endings = [entry.ending for entry in paper.values()]
     assert (endings.count("timeout"), endings.count("fail")) == (8, 2)

@@ -8,7 +8,7 @@ import pytest
 from perceptron_lab.core.errors import ConfigError, DataError
 from perceptron_lab.reporting import Evidence, table_frame
 from perceptron_lab.reporting.papers.thesis.table_6_1.table import thesis_table
-from tests.reporting.made_runs import MakeRuns, make_row
+from tests.reporting.artificial_runs import MakeRuns, make_row
 
 
 def table(runs: pd.DataFrame) -> pd.DataFrame:
@@ -73,7 +73,7 @@ def test_only_the_thesis_labels_on_the_thesis_problems_have_its_numbers(
     assert frame["PRA thesis queries"].isna().tolist() == [False, True]
 
 
-def test_what_is_not_a_proved_feasible_point_says_what_it_is(troubled: pd.DataFrame) -> None:
+def test_runs_without_a_verified_feasible_point_show_their_status(troubled: pd.DataFrame) -> None:
     frame = table(troubled)
     assert frame["PRA status"].tolist() == ["", "ERROR", ""]
     assert frame["EA status"].tolist() == ["UPDATE_LIMIT", "FEASIBLE (unproved)", "not run"]
@@ -84,7 +84,7 @@ def test_what_is_not_a_proved_feasible_point_says_what_it_is(troubled: pd.DataFr
 
 
 @pytest.mark.parametrize(
-    ("status", "proved", "said"),
+    ("status", "proved", "message"),
     [
         ("INFEASIBLE", True, "INFEASIBLE"),
         ("INFEASIBLE", False, "INFEASIBLE (unproved)"),
@@ -94,10 +94,10 @@ def test_what_is_not_a_proved_feasible_point_says_what_it_is(troubled: pd.DataFr
     ],
 )
 def test_only_a_proved_feasible_cell_counts_as_proved(
-    make_runs: MakeRuns, status: str, proved: bool, said: str
+    make_runs: MakeRuns, status: str, proved: bool, message: str
 ) -> None:
     frame = table(make_runs(make_row("mcp100", "PRA", status=status, proved=proved)))
-    assert frame.loc["mcp100", "PRA status"] == said
+    assert frame.loc["mcp100", "PRA status"] == message
     assert not frame.loc["mcp100", "proved"]
 
 
@@ -142,7 +142,7 @@ def test_an_unknown_table_is_refused_with_the_closest_name(runs: pd.DataFrame) -
         table_frame("table_6_2", Evidence.of_runs(runs))
 
 
-def test_the_thesis_table_is_whole() -> None:
+def test_the_thesis_table_is_complete() -> None:
     thesis = thesis_table()
     assert len(thesis) == 28
     assert thesis["maxG11", "EA"].seconds == 570.4

@@ -12,7 +12,7 @@ import pytest
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report, table_frame
-from tests.reporting.made_runs import (
+from tests.reporting.artificial_runs import (
     Row,
     make_result,
     make_row,
@@ -47,7 +47,7 @@ def by_oracle(tmp_path: Path) -> Evidence:
     labels = ("PRA", "EA", "PRA eigenvector", "EA eigenvector")
     rows = [row("mcp100", label) for label in labels]
     rows[2] |= {"queries": 900, "updates": 899}
-    traces = {one["cell"]: phased("perceptron 1") for one in rows}
+    traces = {row["cell"]: phased("perceptron 1") for row in rows}
     traces[rows[2]["cell"]] = phased("perceptron 1", "relaxed 1", "perceptron 2")
     return stored(tmp_path, rows, traces)
 
@@ -68,7 +68,7 @@ def test_rescalings_are_counted_in_the_phases_of_the_traces(by_oracle: Evidence)
 
 def test_a_ratio_needs_two_proofs(tmp_path: Path) -> None:
     rows = [row("mcp100", "PRA"), row("mcp100", "EA", status="UPDATE_LIMIT", proved=False)]
-    evidence = stored(tmp_path, rows, {one["cell"]: phased("perceptron 1") for one in rows})
+    evidence = stored(tmp_path, rows, {row["cell"]: phased("perceptron 1") for row in rows})
     (line,) = table_frame("table_6_1_oracles", evidence).to_dict("records")
     assert pd.isna(line["queries"])
     assert pd.isna(line["seconds"])
@@ -88,7 +88,7 @@ def named(label: str) -> Row:
     return {"algorithm": ALGORITHMS[label], "parameters": "{}"}
 
 
-def test_rescalings_beside_the_margins(tmp_path: Path) -> None:
+def test_rescalings_and_margins(tmp_path: Path) -> None:
     rows = [
         row("small", "PRA", updates=50, seed=seed, **{"problem.margin": 0.1}) for seed in (0, 1)
     ]
@@ -114,14 +114,16 @@ TRACED = {
 
 def cut_rows(folder: Path, **measures: Any) -> Evidence:
     rows = [row("torus-3x3", label) for label in ("PRA", "EA")]
-    made = {
+    columns = {
         "cuts": [[0, 0], [1, 1], [1, 3]],
         "cut_norm": [[np.nan, np.nan], [1.0, 2.0], [1.0, 4.0]],
         "cut_depth": [[np.nan, np.nan], [np.nan, 0.4], [0.5, 0.2]],
     } | measures
-    arrays = {name: [np.array(one, dtype=float) for one in rows_] for name, rows_ in made.items()}
+    arrays = {
+        name: [np.array(row, dtype=float) for row in rows_] for name, rows_ in columns.items()
+    }
     trace = make_trace([0, 2, 6], [0.0] * 3, **arrays)
-    return stored(folder, rows, {one["cell"]: trace for one in rows}, TRACED)
+    return stored(folder, rows, {row["cell"]: trace for row in rows}, TRACED)
 
 
 def test_means_are_over_all_cuts_of_a_block(tmp_path: Path) -> None:
@@ -136,7 +138,7 @@ def test_means_are_over_all_cuts_of_a_block(tmp_path: Path) -> None:
 
 def test_the_figure_of_cuts_has_the_matrix_cuts(tmp_path: Path) -> None:
     depth, other, norm, _ = report.figure("cuts", cut_rows(tmp_path)).axes
-    (line,) = (one for one in depth.get_lines() if len(one.get_xdata()) == 2)
+    (line,) = (line for line in depth.get_lines() if len(line.get_xdata()) == 2)
     assert np.asarray(line.get_xydata()).tolist() == [[2.0, 0.4], [6.0, 0.2]]
     assert (depth.get_title("left"), other.get_title("left")) == ("PRA", "EA")
     assert norm.get_lines()[0].get_ydata().tolist() == [2.0, 4.0]
@@ -181,7 +183,7 @@ def density(folder: Path, **last: Any) -> Evidence:
     return write_folder(folder, rows, {}, DENSITY)
 
 
-def test_ratios_stand_beside_density_and_margin(tmp_path: Path) -> None:
+def test_ratios_density_and_margin(tmp_path: Path) -> None:
     frame = table_frame("maxcut_density", density(tmp_path)).set_index("problem")
     assert frame["mean degree"].tolist() == [2.5, 2.5, 5.0]
     assert frame["ratio"].tolist() == [1.5, 2.0, 3.0]
@@ -191,16 +193,16 @@ def test_ratios_stand_beside_density_and_margin(tmp_path: Path) -> None:
 
 def test_the_figure_of_density_joins_graphs_of_one_kind(tmp_path: Path) -> None:
     left, right = report.figure("maxcut_density", density(tmp_path)).axes
-    drawn = [one for one in left.get_lines() if one.get_marker() != "None"]
-    assert [one.get_xydata().tolist() for one in drawn] == [
+    drawn = [line for line in left.get_lines() if line.get_marker() != "None"]
+    assert [line.get_xydata().tolist() for line in drawn] == [
         [[50.0, 1.5], [100.0, 2.0]],
         [[50.0, 3.0]],
     ]
-    assert [one.get_fillstyle() for one in drawn] == ["full", "none"]
+    assert [line.get_fillstyle() for line in drawn] == ["full", "none"]
     left.figure.draw_without_rendering()
     assert [text.get_text() for text in left.get_xticklabels()] == ["50", "100"]
     lowest, highest = left.get_ylim()
-    ticks = [place for place in left.get_yticks() if lowest <= place <= highest]
+    ticks = [tick for tick in left.get_yticks() if lowest <= tick <= highest]
     assert ticks == pytest.approx([1.0, 1.5, 2.0, 3.0])
     assert right.get_xlabel() == "n $\\rho^2$"
 

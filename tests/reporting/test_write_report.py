@@ -20,7 +20,7 @@ from perceptron_lab.reporting import Evidence, check_report, make_report, rebuil
 from perceptron_lab.reporting.printing.columns import counts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.report import report
-from tests.reporting.made_runs import CONFIG, rows_of, write_folder
+from tests.reporting.artificial_runs import CONFIG, rows_of, write_folder
 
 REPORT = {"tables": ["table_6_1"], "figures": ["table_6_1"]}
 EXPERIMENT = ExperimentConfig.model_validate(CONFIG | {"report": REPORT})
@@ -58,10 +58,10 @@ def test_the_csv_has_full_precision_and_spells_truth_as_the_runs_do(
 
 def test_writing_twice_gives_the_same_bytes(folder: Path) -> None:
     """The tables; figures are drawn twice in test_figure_6_1.py."""
-    asked = {"tables": ["table_6_1"]}
-    write_report(folder, asked, "A title")
+    entry = {"tables": ["table_6_1"]}
+    write_report(folder, entry, "A title")
     first = contents(folder)
-    write_report(folder, asked, "A title")
+    write_report(folder, entry, "A title")
     assert contents(folder) == first
 
 
@@ -75,9 +75,9 @@ def test_the_rows_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(Reader, "rows", counted)
     (folder / "runs.csv").write_text("cell\nmine\n")
-    (made,) = rebuilt([folder], folder.parent)
-    assert "differs from the store in the cell 'mine'" in made.edited
-    assert list(made.tables) == ["summary"]
+    (report,) = rebuilt([folder], folder.parent)
+    assert "differs from the store in the cell 'mine'" in report.edited
+    assert list(report.tables) == ["summary"]
     assert read == [folder]
 
 
@@ -91,9 +91,7 @@ def test_results_have_their_rows_and_read_no_store(runs: pd.DataFrame, tmp_path:
 
 
 @pytest.mark.parametrize("report", [{}, {"tables": [], "figures": []}])
-def test_a_report_that_asks_for_nothing_is_the_summary(
-    folder: Path, report: Mapping[str, list[str]]
-) -> None:
+def test_an_empty_report_is_the_summary(folder: Path, report: Mapping[str, list[str]]) -> None:
     paths = write_report(folder, report, "t")
     assert paths == [folder / f"summary.{kind}" for kind in ("csv", "tex", "html", "md")]
 
@@ -109,17 +107,17 @@ def break_figure(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 def test_a_figure_that_fails_keeps_its_earlier_files_and_no_other_from_being_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = {"tables": ["table_6_1"], "figures": ["table_6_1", "profile"]}
+    entry = {"tables": ["table_6_1"], "figures": ["table_6_1", "profile"]}
     write_report(folder, REPORT, "A title")
     before = contents(folder)
     break_figure(monkeypatch, DataError("table_6_1: the figure cannot be drawn"))
-    made = make_report(folder, asked, "Another title")
-    assert made.failed == (
+    report = make_report(folder, entry, "Another title")
+    assert report.failed == (
         "figure table_6_1: the figure cannot be drawn; its earlier files are unchanged",
     )
     suffixes = [f"table_6_1.{kind}" for kind in ("csv", "tex", "html", "md")]
     drawn = [f"profile.{kind}" for kind in ("png", "pdf", "svg")]
-    assert [path.name for path in made.files] == [*suffixes, *drawn]
+    assert [path.name for path in report.files] == [*suffixes, *drawn]
     after = contents(folder)
     assert after["table_6_1.png"] == before["table_6_1.png"]
     assert after["table_6_1.tex"] != before["table_6_1.tex"]
@@ -144,11 +142,11 @@ def test_report_in_python_raises_once_the_others_are_written(
     assert (folder / "table_6_1.csv").is_file()
 
 
-def test_a_failed_write_leaves_the_earlier_file_and_nothing_beside_it(
+def test_a_failed_write_leaves_the_earlier_file_only(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = {"tables": ["table_6_1"]}
-    write_report(folder, asked, "A title")
+    entry = {"tables": ["table_6_1"]}
+    write_report(folder, entry, "A title")
     before = contents(folder)
 
     def full(descriptor: int) -> None:
@@ -156,12 +154,12 @@ def test_a_failed_write_leaves_the_earlier_file_and_nothing_beside_it(
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(StoreError, match=r"table_6_1\.csv cannot be written \(No space left"):
-        write_report(folder, asked, "Another title")
+        write_report(folder, entry, "Another title")
     assert contents(folder) == before
 
 
 @pytest.mark.parametrize(
-    ("report", "said"),
+    ("report", "message"),
     [
         ({"tables": ["table6_1"]}, r"unknown table 'table6_1' \(did you mean 'table_6_1'\?\)"),
         ({"figures": ["fig"]}, "unknown figure 'fig'; known: table_6_1"),
@@ -169,11 +167,11 @@ def test_a_failed_write_leaves_the_earlier_file_and_nothing_beside_it(
     ],
 )
 def test_unknown_names_are_refused_before_anything_is_read(
-    tmp_path: Path, report: Mapping[str, list[str]], said: str
+    tmp_path: Path, report: Mapping[str, list[str]], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         check_report(report)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         write_report(tmp_path, report, "t")
 
 
@@ -182,22 +180,22 @@ def test_missing_runs_are_named(tmp_path: Path) -> None:
         write_report(tmp_path, REPORT, "t")
 
 
-def test_configurations_may_ask_for_exactly_what_can_be_made(
-    folder: Path, own_registrations: None
+def test_configurations_may_list_exactly_the_available_reports(
+    folder: Path, user_registrations: None
 ) -> None:
     with pytest.raises(ValidationError, match=r"allowed: summary, .*rare_categories"):
         ReportEntry(tables=["mine"])
-    registry.register("table", "mine", mine)
+    registry.register("table", "mine", user_table)
     registry.register("figure", "mine", f"{__name__}:drawn")
-    asked = ReportEntry(tables=["mine"], figures=["mine"])
-    paths = write_report(folder, asked.model_dump(), "My own & best")
+    entry = ReportEntry(tables=["mine"], figures=["mine"])
+    paths = write_report(folder, entry.model_dump(), "My own & best")
     suffixes = ("csv", "tex", "html", "md", "png", "pdf", "svg")
     assert paths == [folder / f"mine.{suffix}" for suffix in suffixes]
     assert (folder / "mine.csv").read_text() == "rows\n4\n"
     assert "\\caption{My own \\& best}" in (folder / "mine.tex").read_text()
 
 
-def mine(evidence: Evidence) -> Table:
+def user_table(evidence: Evidence) -> Table:
     return Table("mine", [counts("rows", [len(evidence.frame)])])
 
 
@@ -206,7 +204,7 @@ def drawn(evidence: Evidence) -> Figure:
 
 
 @pytest.mark.slow
-def test_several_processes_make_the_reports_that_one_makes(
+def test_several_processes_write_the_reports_of_a_single_one(
     runs: pd.DataFrame, tmp_path: Path
 ) -> None:
     """An error is raised in its place, here the third."""
@@ -214,13 +212,13 @@ def test_several_processes_make_the_reports_that_one_makes(
         write_folder(tmp_path / name, rows_of(runs))
     (tmp_path / "c" / "summary.csv").mkdir()
     reports = rebuilt([tmp_path], tmp_path, processes=2)
-    made = [next(reports), next(reports)]
+    reports_read = [next(reports), next(reports)]
     with pytest.raises(StoreError, match=r"c/summary.csv cannot be written"):
         next(reports)
     (tmp_path / "c" / "summary.csv").rmdir()
-    by_two = [(path, path.read_bytes()) for one in made for path in one.files]
+    by_two = [(path, path.read_bytes()) for report in reports_read for path in report.files]
     (tmp_path / "a" / "summary.csv").unlink()
     again = list(rebuilt([tmp_path], tmp_path))
-    assert [one.folder.name for one in again] == list("abcd")
-    assert made == again[:2]
-    assert by_two == [(path, path.read_bytes()) for one in again[:2] for path in one.files]
+    assert [report.folder.name for report in again] == list("abcd")
+    assert reports_read == again[:2]
+    assert by_two == [(path, path.read_bytes()) for report in again[:2] for path in report.files]

@@ -75,14 +75,14 @@ class Command:
     def processes(self) -> list[int]:
         """Return all living processes of the command, itself among them."""
         sought = f"{MARK}={self.mark}".encode()
-        found = []
+        pids = []
         for folder in Path("/proc").iterdir():
             try:
                 if folder.name.isdigit() and sought in (folder / "environ").read_bytes():
-                    found.append(int(folder.name))
+                    pids.append(int(folder.name))
             except OSError:
                 continue  # it has ended, or is somebody else's
-        return found
+        return pids
 
     def servers(self) -> list[int]:
         """Return the fork servers that the command has started itself."""
@@ -171,8 +171,8 @@ def without_clocks(folder: Path) -> list[list[str]]:
     """Return runs.csv, field by field as it is written, without the columns of time."""
     with (folder / "runs.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
-    kept = [index for index, name in enumerate(header) if name not in CLOCKS]
-    return [[row[index] for index in kept] for row in (header, *rows)]
+    columns = [index for index, name in enumerate(header) if name not in CLOCKS]
+    return [[row[index] for index in columns] for row in (header, *rows)]
 
 
 def _children(process: int) -> list[int]:

@@ -71,17 +71,17 @@ class Edit(NamedTuple):
 
 def mutated(seeds: Sequence[bytes], pieces: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     """Return a strategy of seeds with one to four damages each."""
-    place = st.integers(0, 65535)
+    position = st.integers(0, 65535)
     edits = st.lists(
         st.builds(
-            Edit, st.integers(0, 7), place, place, st.sampled_from([*COMMON_PIECES, *pieces])
+            Edit, st.integers(0, 7), position, position, st.sampled_from([*COMMON_PIECES, *pieces])
         ),
         min_size=1,
         max_size=4,
     )
 
-    def damaged(seed: bytes, other: bytes, chosen: list[Edit]) -> bytes:
-        for edit in chosen:
+    def damaged(seed: bytes, other: bytes, edits: list[Edit]) -> bytes:
+        for edit in edits:
             seed = edit.applied_to(seed, other)
         return seed
 
@@ -111,8 +111,8 @@ def bounded(memory: int = MEMORY, seconds: int = SECONDS) -> Iterator[None]:
     limits = resource.getrlimit(resource.RLIMIT_AS)
     statistics = Path("/proc/self/statm")
     if statistics.exists():  # on Linux; elsewhere only the time is bounded
-        taken = int(statistics.read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + memory, limits[1]))
+        pages = int(statistics.read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (pages + memory, limits[1]))
     try:
         yield
     finally:

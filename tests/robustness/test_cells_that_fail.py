@@ -61,7 +61,7 @@ class Sweep:
     """What the sweep has left, and what the commands have said."""
 
     code: int
-    said: str
+    output: str
     status: list[dict[str, Any]]
     rows: list[dict[str, str]]
     stored: dict[str, Stored]
@@ -77,28 +77,32 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sweep]:
         register("algorithm", "faulty", toys.Faulty)
         patch.chdir(folder)
         Path("faults.yaml").write_text(CONFIG)
-        code, said = run("run", "faults.yaml", "--jobs", "2")
+        code, output = run("run", "faults.yaml", "--jobs", "2")
         stored = records()
         rows = list(csv.DictReader(Path("results/faults/runs.csv").read_text().splitlines()))
         (status,) = json.loads(run("status", "faults.yaml", "--json")[1])
         run("run", "faults.yaml", "--jobs", "2")
-        yield Sweep(code, said, status["cells"], rows, stored, records())
+        yield Sweep(code, output, status["cells"], rows, stored, records())
 
 
 def run(*arguments: str) -> tuple[int, str]:
     """Run a command here; return its exit code and what it has printed."""
     with pytest.MonkeyPatch.context() as patch:
-        said: list[str] = []
-        patch.setattr("click.echo", lambda text="", **_: said.append(f"{click.unstyle(text)}\n"))
-        return main(arguments), "".join(said)
+        output: list[str] = []
+        patch.setattr("click.echo", lambda text="", **_: output.append(f"{click.unstyle(text)}\n"))
+        return main(arguments), "".join(output)
 
 
 def records() -> dict[str, Stored]:
     """Return the stored rows by problem and label."""
     with Reader.open(Path("results/faults")) as reader:
         planned = reader.plan()
-        stored = reader.stored_of(one.cell for one in planned)
-    return {f"{one.title} {one.label}": stored[one.cell] for one in planned if one.cell in stored}
+        stored = reader.stored_of(planned_cell.cell for planned_cell in planned)
+    return {
+        f"{planned_cell.title} {planned_cell.label}": stored[planned_cell.cell]
+        for planned_cell in planned
+        if planned_cell.cell in stored
+    }
 
 
 def test_every_cell_has_a_row(sweep: Sweep) -> None:
@@ -115,7 +119,7 @@ def test_a_fault_is_a_row_with_its_reason(sweep: Sweep, how: str) -> None:
     (row,) = (row for row in sweep.rows if (row["problem"], row["label"]) == ("eye-3", how))
     assert (row["status"], row["proved"]) == (status, "false")
     assert re.match(message, row["message"]), row["message"]
-    assert f"failed: eye-3  {how}  seed 0  {status}: {row['message']}\n" in sweep.said
+    assert f"failed: eye-3  {how}  seed 0  {status}: {row['message']}\n" in sweep.output
     stored = sweep.stored[f"eye-3 {how}"]
     assert (stored.limit, stored.attempts, stored.certificate) == (limit, 1, None)
     assert not stored.fault
@@ -123,11 +127,11 @@ def test_a_fault_is_a_row_with_its_reason(sweep: Sweep, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", sorted(ENDLESS))
-def test_the_hard_limit_is_kept(sweep: Sweep, how: str) -> None:
+def test_the_hard_time_limit_is_enforced(sweep: Sweep, how: str) -> None:
     message = sweep.stored[f"eye-3 {how}"].row["message"]
-    found = re.match(FAULTS[how][1], message)
-    assert found is not None
-    assert 1.0 <= float(found[1]) <= 20.0  # however busy the machine is
+    match = re.match(FAULTS[how][1], message)
+    assert match is not None
+    assert 1.0 <= float(match[1]) <= 20.0  # however busy the machine is
 
 
 def test_status_names_the_failures_and_what_is_due(sweep: Sweep) -> None:

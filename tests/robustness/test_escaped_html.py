@@ -38,16 +38,16 @@ def row(**changes: object) -> dict[str, object]:
 
 @pytest.mark.parametrize("column", ["problem", "label", "message"])
 def test_markup_in_a_row_is_shown_as_text(column: str) -> None:
-    seen = Seen(Results(Path("results/one"), [row(**{column: MARKUP})])._repr_html_())
-    assert seen.tags <= ALLOWED
-    assert MARKUP in seen.text
+    page = Seen(Results(Path("results/one"), [row(**{column: MARKUP})])._repr_html_())
+    assert page.tags <= ALLOWED
+    assert MARKUP in page.text
 
 
 def test_markup_in_title_and_folder_is_shown_as_text() -> None:
     for results in (Results(Path("one"), [row()], MARKUP), Results(Path(MARKUP), [row()])):
-        seen = Seen(results._repr_html_())
-        assert seen.tags <= ALLOWED
-        assert 'alert("1")' in seen.text
+        page = Seen(results._repr_html_())
+        assert page.tags <= ALLOWED
+        assert 'alert("1")' in page.text
 
 
 def test_markup_is_cut_nowhere_that_opens_it() -> None:

@@ -96,7 +96,7 @@ def test_an_exception_after_a_feasible_point_leaves_it_feasible() -> None:
     np.testing.assert_array_equal(claimed.point, GOOD)
 
 
-def test_an_exception_at_the_first_step_keeps_what_the_start_proves() -> None:
+def test_an_exception_at_the_first_step_keeps_the_proofs_of_the_start() -> None:
     result = solve(ROWS, Raising(ValueError("at once"), after=0))
     assert (result.status, result.updates) == (Status.NUMERICAL_ERROR, 0)
     assert result.margin_lower is not None
@@ -120,7 +120,7 @@ def test_other_exceptions_of_the_start_are_passed_on(error: BaseException) -> No
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt(), SystemExit(3), MemoryError("m"), ArithmeticModeError("flushed")]
 )
-def test_what_leaves_nothing_to_prove_with_is_passed_on(error: BaseException) -> None:
+def test_exceptions_before_any_result_are_raised(error: BaseException) -> None:
     with pytest.raises(type(error)):
         solve(ROWS, Raising(error))
 

@@ -84,15 +84,15 @@ def linear(kind: str, seed: int) -> LinearSystem:
     rng = np.random.default_rng(seed)
     numbers = EXACT[kind]
 
-    def some(*shape: int) -> Any:
-        chosen = np.empty(shape, dtype=object)
-        chosen.ravel()[:] = [numbers[k] for k in rng.integers(0, len(numbers), math.prod(shape))]
-        return chosen
+    def few(*shape: int) -> Any:
+        selected = np.empty(shape, dtype=object)
+        selected.ravel()[:] = [numbers[k] for k in rng.integers(0, len(numbers), math.prod(shape))]
+        return selected
 
     rows, width = int(rng.integers(1, 5)), int(rng.integers(1, 4))
-    equalities = (some(1, width), some(1)) if seed % 3 == 0 else None
-    lower = some(width) if seed % 2 else None
-    return ConicSystem.from_linear(some(rows, width), some(rows), equalities, lower=lower)
+    equalities = (few(1, width), few(1)) if seed % 3 == 0 else None
+    lower = few(width) if seed % 2 else None
+    return ConicSystem.from_linear(few(rows, width), few(rows), equalities, lower=lower)
 
 
 @pytest.mark.parametrize("kind", EXACT)
@@ -152,7 +152,7 @@ def test_numbers_beyond_doubles_are_refused_only_where_doubles_are_needed() -> N
     assert solve(ConicSystem.from_linear([[5e-324]], [0]).strict(), "perceptron").proved
 
 
-def test_answers_beside_equations_come_back(tmp_path: Path) -> None:
+def test_answers_with_equations_survive_a_round_trip(tmp_path: Path) -> None:
     """The x of so many equations in doubles has about a thousand digits."""
     rng = np.random.default_rng(0)
     x = cp.Variable(61)
@@ -166,7 +166,7 @@ def test_answers_beside_equations_come_back(tmp_path: Path) -> None:
     assert isinstance(result, EliminatedResult)
     assert result.status is Status.FEASIBLE
     assert result.x is not None
-    assert max(one.denominator for one in result.x) > 10**640
+    assert max(entry.denominator for entry in result.x) > 10**640
     result.save(tmp_path / "answer.npz")
     again = EliminatedResult.load(tmp_path / "answer.npz")
     assert isinstance(again, EliminatedResult)
@@ -187,11 +187,11 @@ def classes(kind: str, seed: int) -> tuple[Any, Any]:
 def texts(value: Any) -> Iterator[str]:
     """Yield the exact numbers of a verdict's certificate, but for names of classes."""
     if isinstance(value, dict):
-        for name, one in value.items():
-            yield from () if name == "class" else texts(one)
+        for name, child in value.items():
+            yield from () if name == "class" else texts(child)
     elif isinstance(value, list):
-        for one in value:
-            yield from texts(one)
+        for child in value:
+            yield from texts(child)
     elif isinstance(value, str):
         yield value
 
@@ -203,8 +203,8 @@ def is_multiple(doubles: list[float], exact: tuple[Fraction, ...]) -> bool:
         return not any(doubles)
     unit = Fraction(doubles[largest]) / exact[largest]
     return unit > 0 and all(
-        abs(Fraction(near) - unit * one) <= abs(unit * one) / 2**51 + Fraction(5e-324)
-        for near, one in zip(doubles, exact, strict=True)
+        abs(Fraction(rounded) - unit * entry) <= abs(unit * entry) / 2**51 + Fraction(5e-324)
+        for rounded, entry in zip(doubles, exact, strict=True)
     )
 
 
@@ -212,19 +212,19 @@ def is_multiple(doubles: list[float], exact: tuple[Fraction, ...]) -> bool:
 def test_verdicts_come_back(kind: str, tmp_path: Path) -> None:
     for seed in range(25):
         examples, labels = classes(kind, seed)
-        found = separation(examples, labels)
-        assert found.proved
-        assert_readable(found)
-        assert found.pair is not None
-        assert not pair_faults(found.rows, found.pair, found.proofs)
-        record = strict(json.dumps(found.as_json()))
-        assert is_multiple(record["direction"], found.direction)
-        assert tuple(map(read_exact, record["certificate"]["direction"])) == found.direction
-        assert all(isinstance(read_exact(one), Fraction) for one in texts(record["certificate"]))
-        found.save(tmp_path / "verdict.npz")
+        verdict = separation(examples, labels)
+        assert verdict.proved
+        assert_readable(verdict)
+        assert verdict.pair is not None
+        assert not pair_faults(verdict.rows, verdict.pair, verdict.proofs)
+        record = strict(json.dumps(verdict.as_json()))
+        assert is_multiple(record["direction"], verdict.direction)
+        assert tuple(map(read_exact, record["certificate"]["direction"])) == verdict.direction
+        assert all(isinstance(read_exact(text), Fraction) for text in texts(record["certificate"]))
+        verdict.save(tmp_path / "verdict.npz")
         again = SeparationVerdict.load(tmp_path / "verdict.npz", examples, labels)
-        assert again.as_json() == found.as_json()
-        assert again.direction == found.direction
+        assert again.as_json() == verdict.as_json()
+        assert again.direction == verdict.direction
 
 
 @pytest.mark.slow
@@ -232,14 +232,16 @@ def test_verdicts_come_back(kind: str, tmp_path: Path) -> None:
 def test_maximum_supports_are_proved(kind: str) -> None:
     for seed in range(8):
         examples, _ = classes(kind, seed)
-        found = maximum_support(examples)
-        assert found.proved
-        assert_readable(found)
-        sums = np.array([Fraction(one) for one in examples.ravel()]).reshape(examples.shape)
-        total = sum((w * sums[i] for i, w in found.weights.items()), np.full(examples.shape[1], 0))
+        support = maximum_support(examples)
+        assert support.proved
+        assert_readable(support)
+        sums = np.array([Fraction(value) for value in examples.ravel()]).reshape(examples.shape)
+        total = sum(
+            (w * sums[i] for i, w in support.weights.items()), np.full(examples.shape[1], 0)
+        )
         assert not any(total)
-        scores = sums @ np.array(found.point)
-        assert all(scores[i] > 0 for i in found.support)
+        scores = sums @ np.array(support.point)
+        assert all(scores[i] > 0 for i in support.support)
 
 
 # --- the command line ----------------------------------------------------------------------------
@@ -253,10 +255,10 @@ def plab(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
 
     def run(*words: str | Path) -> Said:
         code = main([str(word) for word in words])
-        told = capsys.readouterr()
-        assert code in (0, 1, 2), told.err
-        assert "RuntimeWarning" not in told.err
-        return code, told.out
+        captured = capsys.readouterr()
+        assert code in (0, 1, 2), captured.err
+        assert "RuntimeWarning" not in captured.err
+        return code, captured.out
 
     return run
 
@@ -264,11 +266,11 @@ def plab(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
 def went_through(plab: Callable[..., Said], path: Path, *words: str) -> Any:
     """Solve, print as JSON, save, verify and certify; return the JSON, None for refused data."""
     saved, words = path.with_suffix(".npz"), (*words, "--budget-seconds", "1")
-    code, told = plab("solve", path, *words, "--save", saved)
+    code, output = plab("solve", path, *words, "--save", saved)
     if code == 2:
         assert not saved.exists()
         return None
-    assert max(map(len, told.splitlines())) <= LONGEST_LINE
+    assert max(map(len, output.splitlines())) <= LONGEST_LINE
     record = strict(plab("solve", path, *words, "--json")[1])
     again = plab("verify", saved)
     assert again[0] == 0, again[1]
@@ -278,7 +280,12 @@ def went_through(plab: Callable[..., Said], path: Path, *words: str) -> Any:
 
 def mps(rows: Any, right: Any, relations: str) -> str:
     """Return conditions on x >= 0 as an MPS file."""
-    lines = ["NAME T", "ROWS", " N cost", *(f" {one} r{i}" for i, one in enumerate(relations))]
+    lines = [
+        "NAME T",
+        "ROWS",
+        " N cost",
+        *(f" {relation} r{i}" for i, relation in enumerate(relations)),
+    ]
     lines.append("COLUMNS")
     for j, column in enumerate(zip(*rows, strict=True)):
         lines += [f" x{j} r{i} {number}" for i, number in enumerate(column) if number != "0"]
@@ -287,19 +294,21 @@ def mps(rows: Any, right: Any, relations: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("places", [0, 3])
+@pytest.mark.parametrize("indices", [0, 3])
 @pytest.mark.parametrize("equations", [20, 60])
 def test_infeasible_programs_of_ordinary_size(
-    equations: int, places: int, tmp_path: Path, plab: Callable[..., Said]
+    equations: int, indices: int, tmp_path: Path, plab: Callable[..., Said]
 ) -> None:
     """Their weights have hundreds of digits."""
     rng = np.random.default_rng(equations)
     unknowns = equations * 3 // 2
-    rows = rng.integers(-9999, 10000, (equations, unknowns)) / 10**places
-    right = rng.integers(-9999, 10000, equations) / 10**places
-    shown = [[f"{one:.{places}f}" for one in row] for row in rows.tolist()]
+    rows = rng.integers(-9999, 10000, (equations, unknowns)) / 10**indices
+    right = rng.integers(-9999, 10000, equations) / 10**indices
+    texts_of_rows = [[f"{entry:.{indices}f}" for entry in row] for row in rows.tolist()]
     path = tmp_path / "program.mps"
-    path.write_text(mps(shown, [f"{one:.{places}f}" for one in right], "E" * equations))
+    path.write_text(
+        mps(texts_of_rows, [f"{entry:.{indices}f}" for entry in right], "E" * equations)
+    )
     record = went_through(plab, path)
     assert record["status"] == "INFEASIBLE"
     proof = LinearProof.of_json(record["certificate"][PROOF])

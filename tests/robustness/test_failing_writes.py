@@ -108,8 +108,8 @@ def register(monkeypatch: pytest.MonkeyPatch, home: LocalHome, form: str) -> Non
         for name, content in CONTENTS.items()
     }
     archives = (home.url("small.tar.gz"),) if form == "archive" else ()
-    made = Collection("small", "a test", "nowhere", "none", "nobody", files, archives)
-    monkeypatch.setitem(COLLECTIONS, "small", lambda: made)
+    collection = Collection("small", "a test", "nowhere", "none", "nobody", files, archives)
+    monkeypatch.setitem(COLLECTIONS, "small", lambda: collection)
 
 
 def injected(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
@@ -160,21 +160,21 @@ def test_a_download_whose_nth_write_fails(
 
 def _check_cache(cache: Path, before: str) -> None:
     """Every file in the cache is the one of before, or a whole one; nothing lies about."""
-    found = {path.name: path.read_bytes() for path in cache.rglob("*") if path.is_file()}
-    assert set(found) <= set(CONTENTS)
-    for name, content in found.items():
+    contents = {path.name: path.read_bytes() for path in cache.rglob("*") if path.is_file()}
+    assert set(contents) <= set(CONTENTS)
+    for name, content in contents.items():
         allowed = [CONTENTS[name], OLD] if before == "damaged" else [CONTENTS[name]]
         assert content in allowed
     states = dict(verify("small"))
     assert all(
         states[name.removesuffix(".sgm")] is FileState.PRESENT
-        for name, content in found.items()
+        for name, content in contents.items()
         if content != OLD
     )
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
-def test_a_whole_file_whose_nth_write_fails(
+def test_a_file_whose_nth_write_fails_is_not_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     path, failures = tmp_path / "kept.npz", 0
@@ -186,7 +186,7 @@ def test_a_whole_file_whose_nth_write_fails(
             with suppress(OSError):
                 replace_file(path, b"new" * 5000)
         content = path.read_bytes()
-        assert [one.name for one in tmp_path.iterdir()] == ["kept.npz"]
+        assert [path.name for path in tmp_path.iterdir()] == ["kept.npz"]
         if fault.left > 0:
             assert content == b"new" * 5000
             break

@@ -44,7 +44,7 @@ def limited_to(size: int) -> Callable[[], None]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def results_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the configuration and the results of a run with enough room."""
     folder = tmp_path_factory.mktemp("full")
     (folder / "full.yaml").write_text(CONFIG)
@@ -55,48 +55,48 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(results_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same folder, in which the test runs."""
-    monkeypatch.chdir(made)
-    return made
+    monkeypatch.chdir(results_folder)
+    return results_folder
 
 
 def saved(results: Path) -> dict[str, Row]:
     with Reader.open(results) as reader:
-        stored = reader.stored_of(one.cell for one in reader.plan()).values()
-    assert not [one.fault for one in stored if one.fault]
-    return {one.cell: one.row for one in stored}
+        stored = reader.stored_of(cell.cell for cell in reader.plan()).values()
+    assert not [row.fault for row in stored if row.fault]
+    return {row.cell: row.row for row in stored}
 
 
 @pytest.mark.parametrize(
     "sizes", repeated([pytest.param((200_000,)), pytest.param((200_000, 300_000))], kept=1)
 )
-def test_a_disk_that_fills_up_ends_the_run_and_nothing_else(
+def test_a_full_disk_ends_the_run_without_other_damage(
     folder: Path, sizes: tuple[int, ...]
 ) -> None:
     """The store can hold a few cells, and then a few more."""
     little = f"little-{len(sizes)}"
-    results, whole = folder / little / "full", folder / "enough" / "full"
+    results, full = folder / little / "full", folder / "enough" / "full"
     arguments = ("run", "full.yaml", "--output", little, "-v")
     rows: list[dict[str, Row]] = [{}]
     for size in sizes:  # bytes, of the journal first
         with Command(*arguments, folder=folder, prepare=limited_to(size)) as command:
             assert command.finish() == 2, command.output
             assert not command.orphans()
-        (said,) = (line for line in command.output.splitlines() if line.startswith("Error: "))
-        assert "cannot be written" in said
+        (message,) = (line for line in command.output.splitlines() if line.startswith("Error: "))
+        assert "cannot be written" in message
         assert (
             "free space on the disk, or remove the cause named here, and run the same command to "
-            "resume" in said
+            "resume" in message
         )
         assert "Traceback" not in command.output
         rows.append(saved(results))
         assert rows[-1].items() >= rows[-2].items()
-        assert f"the {len(rows[-1])} cells that were finished before are safe there" in said
+        assert f"the {len(rows[-1])} cells that were finished before are safe there" in message
     assert 0 < len(rows[1]) < 12
     assert main(list(arguments)) == 0
     assert saved(results).items() >= rows[-1].items()
-    assert without_clocks(results) == without_clocks(whole)
+    assert without_clocks(results) == without_clocks(full)
 
 
 @pytest.mark.long
@@ -106,13 +106,13 @@ def test_a_disk_that_is_full_from_the_start(folder: Path) -> None:
         assert command.finish() == 2
         assert not command.orphans()
     assert "Traceback" not in command.output
-    (said,) = (line for line in command.output.splitlines() if line.startswith("Error: "))
-    assert "none/full" in said
+    (message,) = (line for line in command.output.splitlines() if line.startswith("Error: "))
+    assert "none/full" in message
     assert main(list(arguments)) == 0
     assert without_clocks(folder / "none" / "full") == without_clocks(folder / "enough" / "full")
 
 
-def test_a_file_stands_in_the_place_of_the_folder(
+def test_a_file_in_place_of_the_folder_is_reported(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "taken").write_text("mine")
@@ -144,8 +144,8 @@ def test_an_output_that_is_full_loses_no_row(
             assert not command.orphans()
     finally:
         os.close(device)
-    said = "Error: the output cannot be written (No space left on device); make room there"
-    assert said in command.output
+    message = "Error: the output cannot be written (No space left on device); make room there"
+    assert message in command.output
     assert "Traceback" not in command.output
     assert without_clocks(folder / "mute" / "full") == without_clocks(folder / "enough" / "full")
     assert main(list(arguments)) == 0

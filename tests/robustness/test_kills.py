@@ -70,11 +70,11 @@ class Sweep:
         """Return the rows that are safe: those of cells that were not killed."""
         try:
             with Reader.open(self.results) as reader:
-                stored = reader.stored_of(one.cell for one in reader.plan()).values()
+                stored = reader.stored_of(cell.cell for cell in reader.plan()).values()
         except DataError:
             return {}  # it was killed before there was a store
-        assert not [one.fault for one in stored if one.fault]
-        return {one.cell: one.row for one in stored if not one.status.failed}
+        assert not [row.fault for row in stored if row.fault]
+        return {row.cell: row.row for row in stored if not row.status.failed}
 
     def kill_during_one_run(self, most: int) -> int:
         """Start the command or go on, kill so often at most, and return its exit code."""
@@ -127,27 +127,27 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_a_sweep_survives_kills(alone: Path, jobs: int, most: int) -> None:
     """So many kills with so many jobs, of sweeps one after the other until it is enough."""
-    wanted = without_clocks(alone / "alone" / "sweep")
+    expected = without_clocks(alone / "alone" / "sweep")
     chance = random.Random(jobs)
     sweeps: list[Sweep] = []
     while sum(sweep.kills.total() for sweep in sweeps) < most:
         sweep = Sweep(alone / f"{most}-kills-of-{jobs}-jobs-{len(sweeps)}", jobs, chance)
         sweeps.append(sweep)
-        left = most - sum(one.kills.total() for one in sweeps)
+        left = most - sum(sweep.kills.total() for sweep in sweeps)
         while (more := left - sweep.kills.total()) > 0:
             if sweep.kill_during_one_run(min(more, 6)) == 0:
                 break
         code = sweep.kill_during_one_run(0)
         assert code == 0
-        found = without_clocks(sweep.results)
-        assert found == wanted
-        assert len({row[0] for row in found}) == CELLS + 1
+        rows = without_clocks(sweep.results)
+        assert rows == expected
+        assert len({row[0] for row in rows}) == CELLS + 1
     kills = sum((sweep.kills for sweep in sweeps), Counter[str]())
     ended = sum(sweep.in_the_middle for sweep in sweeps)
     felt = sum(sweep.rows_killed for sweep in sweeps)
     report = f"{dict(kills)}, {ended} runs ended in the middle, {felt} rows of killed cells"
     sys.stderr.write(f"\n{jobs} jobs, {len(sweeps)} sweeps: {report}\n")
-    assert [one for sweep in sweeps for one in sweep.orphans] == []
-    assert [one for sweep in sweeps for one in sweep.changed] == []
+    assert [orphan for sweep in sweeps for orphan in sweep.orphans] == []
+    assert [change for sweep in sweeps for change in sweep.changed] == []
     assert kills.total() >= most
     assert ended + felt > 0

@@ -93,7 +93,7 @@ def test_damaged_rows_that_are_read_block_by_block(folder: Path, content: bytes)
     assert message.startswith(f"{path}: ") or count < len(content)
 
 
-def test_rows_as_python_2_wrote_them(folder: Path) -> None:
+def test_python_2_arrays_are_read(folder: Path) -> None:
     """Read without the warning that they come from there."""
     path = folder / "old.npy"
     content = saved(np.save, ROWS)

@@ -91,7 +91,7 @@ def test_floods_end(before: str) -> None:
 
 
 @pytest.mark.parametrize("count", ["99999999999", "999999999999999999", "9" * 20, "1e9"])
-def test_what_a_count_promises_is_not_allocated(count: str) -> None:
+def test_memory_is_not_allocated_from_stated_counts(count: str) -> None:
     for text in (f"{count}\n1\n2\n1\n0 1 1 1 1\n", f"1\n{count}\n2\n1\n0 1 1 1 1\n"):
         with bounded(memory=2**24), pytest.raises(DataError, match=r"allowed|the whole file"):
             parse_sdpa(text)

@@ -80,10 +80,12 @@ def check(content: bytes) -> None:
     if not message:
         written = b"\n".join(map(rendered, documents))
         again = read_documents(written, "again")
-        assert [(one.text, one.topics) for one in again] == [
-            (one.text, one.topics) for one in documents
+        assert [(document.text, document.topics) for document in again] == [
+            (document.text, document.topics) for document in documents
         ]
-        assert [rendered(one) for one in again] == [rendered(one) for one in documents]
+        assert [rendered(document) for document in again] == [
+            rendered(document) for document in documents
+        ]
         return
     assert re.match(r"reut2-000\.sgm, byte [0-9]+: ", message), message
     assert message.endswith("; fetch the file again")

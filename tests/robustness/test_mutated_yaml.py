@@ -46,9 +46,9 @@ PLACE = re.compile(r":[1-9][0-9]*(:[1-9][0-9]*)?: ")
 
 def check(content: bytes, path: Path) -> None:
     path.write_bytes(content)
-    found, message = outcome(ConfigError, load_experiment, path)
+    loaded, message = outcome(ConfigError, load_experiment, path)
     if not message:
-        config = found.config
+        config = loaded.config
         tree = config.model_dump(mode="json")
         again = load_experiment(config).config.model_dump(mode="json")
         # Compared as text: NaN differs from itself.
@@ -129,17 +129,17 @@ def test_deep_nesting_in_keys_and_values_is_refused_at_once(
     opening: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also inside a key, whose content is passed over: it was once read to its end."""
-    taken = []
+    events_read = []
     events = yaml.SafeLoader.get_event
 
     def counted(loader: yaml.SafeLoader) -> yaml.Event:
-        taken.append(event := events(loader))
+        events_read.append(event := events(loader))
         return event
 
     monkeypatch.setattr(yaml.SafeLoader, "get_event", counted)
     with pytest.raises(ConfigError, match=r"nested deeper than 32 levels|not valid YAML"):
         parse("deep.yaml", opening * 500)
-    assert 0 < len(taken) < 200
+    assert 0 < len(events_read) < 200
 
 
 @pytest.mark.parametrize("bomb", [LAUGHS, MERGES])

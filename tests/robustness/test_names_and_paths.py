@@ -87,13 +87,13 @@ def test_only_registered_files_are_fetched(name: str) -> None:
 
 @given(NASTY.filter(lambda name: name not in gallery()))
 def test_only_shipped_configurations_are_found_by_name(name: str) -> None:
-    found, message = outcome(ConfigError, find_config, name)
+    path, message = outcome(ConfigError, find_config, name)
     if message:
         assert "no such file or shipped configuration" in message
         assert len(message) < 2000
     else:
-        assert found == Path(name)
-        assert found.exists()
+        assert path == Path(name)
+        assert path.exists()
 
 
 REALS = st.floats(1e-8, 0.9) | st.sampled_from([0.1 + 0.2, 1e-8, math.nextafter(0.9, 0)])
@@ -149,15 +149,15 @@ def test_instances_of_any_parameters_have_plain_names(dataset: str, data: st.Dat
     parameters = data.draw(st.fixed_dictionaries(MADE.get(dataset, {})))
     kind: Any = registry.load("dataset", dataset)
     try:
-        made = kind(**parameters)
+        drawn_dataset = kind(**parameters)
     except InputError:
         return
-    names = made.names()
+    names = drawn_dataset.names()
     assert names
     assert all(NAME.fullmatch(name) for name in names)
 
 
-def test_what_is_tried_are_datasets() -> None:
+def test_tested_names_are_datasets() -> None:
     assert set(MADE) <= set(registry.names("dataset"))
 
 

@@ -174,7 +174,7 @@ def test_a_changed_byte_anywhere(
         ("no content", r"wrong sha256"),
     ],
 )
-def test_the_message_says_what_happened(
+def test_the_message_states_the_cause(
     register: Register, raw: Callable[..., RawHome], name: str, reason: str
 ) -> None:
     register(raw(lambda: [NONSENSE[name]]).url("a"))
@@ -278,7 +278,7 @@ def dripping(raw: Callable[..., RawHome]) -> Iterator[Callable[[bytes, bytes], s
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
-def test_what_drips_without_end_is_left(
+def test_endless_slow_transfers_are_abandoned(
     register: Register,
     raw: Callable[..., RawHome],
     dripping: Callable[[bytes, bytes], str],
@@ -320,7 +320,7 @@ def test_a_tunnel_that_drips_is_left(
         fetch("small", "a")
 
 
-def test_what_came_fast_earns_no_patience_for_what_drips(
+def test_a_fast_start_does_not_extend_the_limit_of_a_slow_transfer(
     register: Register,
     dripping: Callable[[bytes, bytes], str],
     monkeypatch: pytest.MonkeyPatch,
@@ -331,27 +331,27 @@ def test_what_came_fast_earns_no_patience_for_what_drips(
         fetch("small", "a")
 
 
-def test_a_connection_made_after_the_end_is_shut_down() -> None:
+def test_a_connection_opened_after_the_end_is_closed() -> None:
     with Watch(0.001, 1.0) as watch:
         watch._thread.join()
-        ours, theirs = socket.socketpair()
+        ours, remote = socket.socketpair()
         watch.add(ours)
-        assert theirs.recv(1) == b""
+        assert remote.recv(1) == b""
     assert watch.expired
     ours.close()
-    theirs.close()
+    remote.close()
 
 
 def test_a_watch_ends_with_its_transfer() -> None:
     before = threading.active_count()
     with Watch(60.0, 1.0) as watch:
-        ours, theirs = socket.socketpair()
+        ours, remote = socket.socketpair()
         watch.add(ours)
     assert threading.active_count() == before
     assert not watch.expired
     assert [duplicate.fileno() for duplicate in watch._sockets] == [-1]
     ours.close()
-    theirs.close()
+    remote.close()
 
 
 def test_a_home_that_falls_silent_is_left(
@@ -402,7 +402,7 @@ def test_a_home_that_never_ends_is_left(
         ("PLAB_DATA_DIR", "~nobody-of-this-name/x", "give the folder's path"),
     ],
 )
-def test_addresses_and_folders_that_are_none(
+def test_invalid_addresses_and_folders_are_refused(
     register: Register, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
 ) -> None:
     register("http://127.0.0.1:1/a")

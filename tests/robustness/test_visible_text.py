@@ -57,8 +57,8 @@ BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 def test_every_character_that_is_obeyed_is_written_out() -> None:
     for code in range(0x11000):
         character = chr(code)
-        shown = visible(character)
-        assert shown == (f"\\u{code:04x}" if obeyed(character) else character)
+        text = visible(character)
+        assert text == (f"\\u{code:04x}" if obeyed(character) else character)
     assert obeyed(HOSTILE)
 
 
@@ -85,9 +85,9 @@ def test_only_a_colour_of_ours_reaches_the_terminal(
 def test_tables_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     show_table(HOSTILE, (HOSTILE, "b"), [(HOSTILE, "c")])
     show_frame(HOSTILE, pd.DataFrame({"label": [HELD], HELD: [HELD]}))
-    said = capsys.readouterr().out
-    assert said.count("\\u202e") == 7
-    assert obeyed(said) == []
+    output = capsys.readouterr().out
+    assert output.count("\\u202e") == 7
+    assert obeyed(output) == []
 
 
 def test_a_terminal_obeys_rich_alone() -> None:
@@ -95,17 +95,17 @@ def test_a_terminal_obeys_rich_alone() -> None:
     console = VisibleConsole(file=target, force_terminal=True, color_system="standard", width=200)
     with console.status(HOSTILE):
         console.print(f"[green]x[/] {HOSTILE}")
-    said = target.getvalue()
-    assert "\x1b[32m" in said  # of rich
-    assert "\\u001b" in said
-    assert "\x07" not in said
-    assert "\u202e" not in said
+    output = target.getvalue()
+    assert "\x1b[32m" in output  # of rich
+    assert "\\u001b" in output
+    assert "\x07" not in output
+    assert "\u202e" not in output
 
 
 @pytest.mark.parametrize("kind", ["csv", "tex", "html", "md"])
 def test_the_files_of_a_table(kind: str) -> None:
-    made = Table("made", [texts("label", [HELD])], notes=[f"note {HOSTILE}"])
-    text = made.texts(HOSTILE)[kind]
+    figure_table = Table("made", [texts("label", [HELD])], notes=[f"note {HOSTILE}"])
+    text = figure_table.texts(HOSTILE)[kind]
     assert obeyed(text) == []
     assert text.count("u202e") == (1 if kind == "csv" else 3)
     if kind == "tex":
@@ -120,9 +120,9 @@ def test_errors_of_the_command_line(
     name = "\x1b[31m\u202e\udc80"
     for words in (["solve", name], ["solve", f"--{name}"], ["check", name], [name]):
         assert main(words) == 2
-        said = capsys.readouterr().err
-        assert obeyed(said) == []
-        assert "u202e" in said
+        error_output = capsys.readouterr().err
+        assert obeyed(error_output) == []
+        assert "u202e" in error_output
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -150,7 +150,7 @@ def test_a_run_and_all_that_it_writes(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
-    own_registrations: Any,
+    user_registrations: Any,
 ) -> None:
     register("algorithm", "hostile", Hostile)
     monkeypatch.chdir(tmp_path)
@@ -159,9 +159,9 @@ def test_a_run_and_all_that_it_writes(
         main(words)
     main(["verify", "results/hostile"])
     main(["compare", "results/hostile", "results/hostile"])
-    said = "".join(capfd.readouterr())
-    assert obeyed(said) == []
-    assert "t\\u001b[31m\\u202eitle" in said
+    captured = "".join(capfd.readouterr())
+    assert obeyed(captured) == []
+    assert "t\\u001b[31m\\u202eitle" in captured
     kinds = {".csv", ".html", ".md", ".tex", ".svg", ".json"}
     written = [path for path in Path("results").rglob("*") if path.suffix in kinds]
     assert {path.suffix for path in written} == kinds
@@ -170,12 +170,12 @@ def test_a_run_and_all_that_it_writes(
         assert obeyed(path.read_text("utf-8")) == [], path
 
 
-def test_nothing_else_of_the_package_prints() -> None:
+def test_only_the_echo_module_prints() -> None:
     package = Path(perceptron_lab.__file__).parent
     printing = re.compile(r"click\.s?echo\(|(?<!Visible)Console\((?!Console)")
-    found = {
+    modules = {
         str(path.relative_to(package))
         for path in package.rglob("*.py")
         if printing.search(path.read_text("utf-8"))
     }
-    assert found == {"cli/echo.py"}
+    assert modules == {"cli/echo.py"}

@@ -38,7 +38,7 @@ class Twice: ...
 }
 
 
-def test_everything_is_counted_and_set_beside_the_tree_before(tmp_path: Path) -> None:
+def test_everything_is_counted_and_compared_with_another_tree(tmp_path: Path) -> None:
     for name, source in SOURCES.items():
         path = tmp_path / "perceptron_lab" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -33,9 +33,9 @@ CONFIG = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A store whose rows were made by other code, as they say."""
-    made = run(CONFIG, output=tmp_path).folder
-    changed(made, core=OTHER)
-    return made
+    folder_of_run = run(CONFIG, output=tmp_path).folder
+    changed(folder_of_run, core=OTHER)
+    return folder_of_run
 
 
 def changed(folder: Path, **changes: Any) -> None:
@@ -50,33 +50,33 @@ def content(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
     with closing(sqlite3.connect(folder / schema.NAME)) as connection:
         runs = connection.execute("SELECT * FROM run ORDER BY cell")
         names = [column[0] for column in runs.description]
-        kept = [at for at, name in enumerate(names) if name not in left_out]
-        found = {"run": [tuple(row[at] for at in kept) for row in runs]}
+        columns = [at for at, name in enumerate(names) if name not in left_out]
+        tables = {"run": [tuple(row[at] for at in columns) for row in runs]}
         for table in ("about", "plan", "problem", "environment", "earlier"):
-            found[table] = connection.execute(f"SELECT * FROM {table}").fetchall()
-    return found
+            tables[table] = connection.execute(f"SELECT * FROM {table}").fetchall()
+    return tables
 
 
 @pytest.mark.slow
 def test_rows_that_come_out_the_same_have_the_digest_of_today(folder: Path) -> None:
     before, files = content(folder), {path.name for path in folder.rglob("*")}
-    found = restamp(folder)
-    assert (found.rows, found.compared) == (12, 4)
-    assert not found.differences
-    assert not found.untested
+    report = restamp(folder)
+    assert (report.rows, report.compared) == (12, 4)
+    assert not report.differences
+    assert not report.untested
     assert content(folder) == before
     assert {path.name for path in folder.rglob("*")} == files
     code = CellCode()
     with Reader.open(folder) as reader:
         assert all(stored.core == code.digest_of(stored.settings) for _, stored in reader.runs())
-        shown = [row["core"] for row in reader.rows()]
-    assert all(core in (folder / "runs.csv").read_text() for core in shown)
+        cores = [row["core"] for row in reader.rows()]
+    assert all(core in (folder / "runs.csv").read_text() for core in cores)
     assert set(verify(folder).counts) == {"PROVED"}
     assert restamp(folder).compared == 0
 
 
 @pytest.mark.slow
-def test_a_result_that_differs_is_named_and_nothing_changes(
+def test_a_differing_result_is_named_and_nothing_changes(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with Reader.open(folder) as reader:
@@ -85,13 +85,13 @@ def test_a_result_that_differs_is_named_and_nothing_changes(
     before = (folder / schema.NAME).read_bytes()
     assert main([str(folder)]) == 1
     assert (folder / schema.NAME).read_bytes() == before
-    told = capfd.readouterr().out
-    assert "left as it is, 4 cells run again\n" in told
-    assert "updates was 99 and is" in told
+    output = capfd.readouterr().out
+    assert "left as it is, 4 cells run again\n" in output
+    assert "updates was 99 and is" in output
     assert len(kernels(folder)) <= 1
 
 
-def test_lists_of_traces_are_compared_but_for_what_was_thinned() -> None:
+def test_traces_are_compared_except_for_thinned_lists() -> None:
     scores = np.array([0.5, -1.0, 0.5])
     before = Trace([0, 1], margin=[0.1, np.nan], measures={"scores": [scores], "x": [1.0]})
     after = Trace([0, 1], margin=[0.1, 0.2], measures={"ranks": [np.array([1, 0, 1])], "x": [1.0]})

@@ -34,12 +34,12 @@ def test_a_sample_is_thinned_to_what_its_report_needs(
 ) -> None:
     folder = run(CONFIG, output=tmp_path).folder
     tables = {path: path.read_bytes() for path in folder.glob("mistakes.*")}
-    whole = measures(folder)
+    full = measures(folder)
     main([str(folder)])
     assert capsys.readouterr().out.startswith(f"{folder}: 0.")
     assert schema.path_of(folder).name == schema.PACKED
     assert not (folder / schema.NAME).exists()
-    assert set() < measures(folder) < whole
+    assert set() < measures(folder) < full
     with Image.open(folder / "mistakes.png") as picture:
         assert picture.mode == "P"
     report(folder)
@@ -50,10 +50,10 @@ def test_a_sample_is_thinned_to_what_its_report_needs(
     assert schema.path_of(folder).read_bytes() == packed
 
 
-def test_records_that_were_not_asked_for_are_nan_but_the_last() -> None:
+def test_unrequested_records_are_nan_except_for_the_last() -> None:
     arrays = {"updates": np.array([0, 1, 2, 4]), "measure.x": np.arange(4.0)}
-    found = where_recorded(arrays, "measure.x", [1])["measure.x"]
-    np.testing.assert_array_equal(found, [np.nan, 1.0, np.nan, 3.0])
+    values = where_recorded(arrays, "measure.x", [1])["measure.x"]
+    np.testing.assert_array_equal(values, [np.nan, 1.0, np.nan, 3.0])
     counts = {"updates": arrays["updates"], "measure.x": np.arange(4)}
     assert where_recorded(counts, "measure.x", [1]) is counts
 

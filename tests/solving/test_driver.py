@@ -61,15 +61,15 @@ class Good(Scripted):
         return State(GOOD.point * 1e6)
 
 
-def wrong(value=-1.0):
+def false_claim(value=-1.0):
     return FeasiblePoint(np.full(4, value))
 
 
 GOOD = FeasiblePoint(solve(ROWS, "perceptron").point)
 
 
-def test_a_false_claim_is_counted_and_the_run_goes_on_to_a_true_one():
-    result = solve(ROWS, Scripted([None, wrong(-1), wrong(-2), None, GOOD]))
+def test_a_false_claim_is_counted_and_the_run_continues_to_a_true_one():
+    result = solve(ROWS, Scripted([None, false_claim(-1), false_claim(-2), None, GOOD]))
     assert result.status is Status.FEASIBLE
     assert result.certificate["claims_rejected"] == 2
     assert result.updates == 5
@@ -77,7 +77,7 @@ def test_a_false_claim_is_counted_and_the_run_goes_on_to_a_true_one():
 
 
 def test_a_false_claim_repeated_unchanged_ends_unverified():
-    result = solve(ROWS, Scripted([wrong()]), budget=Budget(updates=1000))
+    result = solve(ROWS, Scripted([false_claim()]), budget=Budget(updates=1000))
     assert result.status is Status.UNVERIFIED
     rejected = result.certificate["claims_rejected"]
     assert f"; {rejected} claims could not be verified; the last one because of" in result.message
@@ -134,22 +134,22 @@ def test_arithmetic_that_breaks_down_is_a_status_with_its_reason():
     assert result.margin_lower is not None
 
 
-def test_a_point_that_is_feasible_when_the_budget_ends_is_said_to_be():
+def test_a_point_that_is_feasible_when_the_budget_ends_is_reported():
     result = solve(ROWS, Good([None]), budget=Budget(updates=3))
     assert result.status is Status.FEASIBLE
     assert result.proved
     assert "budget" in result.message
 
 
-def test_the_trace_has_the_records_asked_for():
+def test_the_trace_has_the_requested_records():
     budget = Budget(updates=40)
     plain = solve(ROWS, Scripted([None]), budget=budget).trace.updates
-    asked = solve(ROWS, Scripted([None]), budget=budget, record_at=[3, 16, 33, 99]).trace.updates
+    updates = solve(ROWS, Scripted([None]), budget=budget, record_at=[3, 16, 33, 99]).trace.updates
     assert plain == [0, 1, 2, 4, 8, 16, 32, 40]
-    assert asked == [0, 1, 2, 3, 4, 8, 16, 32, 33, 40]
+    assert updates == [0, 1, 2, 3, 4, 8, 16, 32, 33, 40]
 
 
-def test_what_is_observed_of_a_point_is_in_every_record(tmp_path):
+def test_observed_quantities_are_in_every_record(tmp_path):
     def observe(point):
         return {"first": float(point[0]), "scores": ROWS @ point}
 
@@ -184,7 +184,7 @@ def test_traced_cuts_explain_the_length_of_the_perceptrons_point(tmp_path):
     assert np.array_equal(again["cut_depth"], np.array(trace.measures["cut_depth"]), equal_nan=True)
 
 
-def test_cuts_are_told_apart_by_block_and_untraced_ones_leave_nothing():
+def test_cuts_are_distinguished_by_block_and_untraced_ones_are_not_stored():
     system = ConicSystem(Matrix(np.eye(4)), Product([Orthant(1), SecondOrder(3)]))
     assert solve(system, "perceptron").trace.measures == {}
     traced = solve(system, "perceptron", trace_cuts=True)
@@ -196,35 +196,35 @@ def test_cuts_are_told_apart_by_block_and_untraced_ones_leave_nothing():
     assert lengths == pytest.approx([1.0, math.sqrt(2.0)])  # of t > 0, and of (u, 1)
 
 
-def test_a_run_with_a_target_is_told_so_and_ends_at_it():
+def test_an_algorithm_receives_the_target_and_ends_at_it():
     """An algorithm may claim what the goal asks for, though its own epsilon is smaller."""
     rows = infeasible(3, 30, np.random.default_rng(5))
-    seen = []
+    recorded = []
 
     class Watching(Scripted):
         def step(self, system, state, most):
-            seen.append(system.target)
+            recorded.append(system.target)
             return super().step(system, state, most)
 
     solve(rows, Watching([None]), goal={"margin_upper": 1e-3}, budget=Budget(updates=2))
     solve(rows, Watching([None]), budget=Budget(updates=1))
-    assert seen == [1e-3, 1e-3, 0.0]
+    assert recorded == [1e-3, 1e-3, 0.0]
 
 
-def test_long_updates_are_made_one_at_a_time():
+def test_long_updates_are_run_one_at_a_time():
     """The next one may take a thousand times as long, and the clock is looked at in between."""
-    asked = []
+    calls = []
 
     class Slow(Scripted):
         def step(self, system, state, most):
-            asked.append(most)
+            calls.append(most)
             for _ in range(most):
                 time.sleep(0.002)
                 state, claim = super().step(system, state, 1)
             return state, claim
 
     solve(ROWS, Slow([None]), budget=Budget(updates=12))
-    assert asked == [1] * 12
+    assert calls == [1] * 12
 
 
 def test_limits_are_named():
@@ -244,15 +244,15 @@ def test_goal_margin_upper_ends_with_a_proved_upper_bound():
     assert result.margin_upper <= 0.01
 
 
-def test_goal_margin_ratio_is_reached_or_the_feasible_point_kept():
+def test_goal_margin_ratio_is_reached_or_the_feasible_point_returned():
     easy = solve(np.array([[3.0, 4.0]]), "perceptron", goal={"margin_ratio": 0.99})
     assert easy.status is Status.FEASIBLE
     assert easy.margin_lower >= 0.99 * easy.margin_upper
     assert (easy.goal, easy.goal_reached) == (MarginRatio(0.99), True)
-    kept = solve(ROWS, "perceptron", goal={"margin_ratio": 0.999})
-    assert kept.status is Status.FEASIBLE  # a perceptron has no cut left to go on with
-    assert not kept.goal_reached
-    assert "; the goal margin_ratio 0.999 is missed: 0." in kept.message
+    unchanged = solve(ROWS, "perceptron", goal={"margin_ratio": 0.999})
+    assert unchanged.status is Status.FEASIBLE  # a perceptron has no cut left to go on with
+    assert not unchanged.goal_reached
+    assert "; the goal margin_ratio 0.999 is missed: 0." in unchanged.message
 
 
 def test_weights_that_reach_no_goal_end_no_run():
@@ -275,7 +275,7 @@ class Mute(Scripted):
         return (state, self.script[0]) if state.updates else super().step(system, state, most)
 
 
-def test_a_claim_that_is_repeated_without_an_update_is_the_last_word():
+def test_a_claim_repeated_without_an_update_ends_the_run():
     weights = scipy.optimize.nnls(np.vstack([ROWS.T, np.ones(20)]), np.eye(5)[4])[0]
     repeated = solve(ROWS, Mute([MarginBelow(weights, 0.2)]), goal={"margin_ratio": 0.9})
     assert (repeated.status, repeated.updates) == (Status.MARGIN_BOUNDED, 1)
@@ -314,9 +314,9 @@ def test_a_relaxed_answer_is_proved_without_any_slack():
     claim = MarginAbove(np.ones(4) / 2, worst * (1.0 - 1e-12))
     assert solve(ROWS, Scripted([claim]), budget=Budget(updates=50)).status is Status.UNVERIFIED
     result = solve(ROWS, Scripted([MarginAbove(np.ones(4) / 2, worst * (1.0 + 1e-12))]))
-    said = float(result.message.rsplit(" ", 3)[1])
+    bound = float(result.message.rsplit(" ", 3)[1])
     assert "at least" in result.message
-    assert said <= result.margin_lower
+    assert bound <= result.margin_lower
 
 
 def test_goal_budget_runs_on_after_a_proof():
@@ -354,7 +354,7 @@ def test_bad_starts_and_names_are_refused():
 
 
 @pytest.mark.parametrize("algorithm", [3, object, [1.0, 2.0]])
-def test_what_is_no_algorithm_is_refused(algorithm):
+def test_objects_that_are_no_algorithm_are_refused(algorithm):
     with pytest.raises(InputError, match=r"give a name of `plab list algorithms`.*base\.Algorithm"):
         solve(ROWS, algorithm=algorithm)
 
@@ -399,7 +399,7 @@ def boundary_system(interior):
     return ConicSystem(Matrix(sp.csr_array(entries)), cone, interior=interior)
 
 
-def test_what_thesis_mode_lets_pass_is_never_returned_unproved():
+def test_unproved_claims_of_thesis_mode_are_never_returned_as_proved():
     """After one update the point is (1, 0, 0), the matrix [[0, 1], [1, 0]]: zero diagonals."""
     oracle = PivotedCholesky(mode="thesis")
     result = solve(boundary_system(None), Perceptron(), oracle=oracle)
@@ -412,14 +412,14 @@ def test_what_thesis_mode_lets_pass_is_never_returned_unproved():
     assert strict.certificate["claims_rejected"] == 0
 
 
-def test_a_boundary_answer_is_mended_by_the_interior_and_says_so():
+def test_a_boundary_answer_is_shifted_inside_with_a_message():
     """Rank one: x_1 = x_2 = 1 with off-diagonal x_0 = 1 is psd, singular, and one shift away."""
     interior = np.array([0.0, 1.0, 1.0])
     result = solve(boundary_system(interior), Scripted([FeasiblePoint(np.ones(3))]))
     assert result.status is Status.FEASIBLE
     shift = result.certificate["interior_shift"]
-    told = f"boundary answer, proved strictly feasible after an interior shift of {shift:.1e}"
-    assert result.message.startswith(told)
+    message = f"boundary answer, proved strictly feasible after an interior shift of {shift:.1e}"
+    assert result.message.startswith(message)
     assert result.finding == Finding(interior_shift=shift)
     assert 0 < shift < 1e-5
     assert result.point == pytest.approx(np.ones(3), abs=1e-4)
@@ -479,7 +479,7 @@ def test_the_clock_ends_an_algorithm_that_makes_no_progress(kind, nap):
     assert result.goal_reached is False
 
 
-def test_an_algorithm_that_stops_to_count_is_told_from_where_on():
+def test_the_message_states_where_an_algorithm_stopped_counting():
     class Tired(Scripted):
         def step(self, system, state, most):
             return (state, None) if state.updates == 3 else super().step(system, state, most)
@@ -508,23 +508,23 @@ def test_printed_summary_has_status_margin_and_cost():
 
 
 def test_a_watcher_sees_the_trace_grow():
-    seen = []
+    recorded = []
     result = solve(
         ROWS,
         Scripted([None]),
         budget=Budget(updates=9),
-        watch=lambda trace: seen.append(list(trace.updates)),
+        watch=lambda trace: recorded.append(list(trace.updates)),
     )
     assert result.trace.updates == [0, 1, 2, 4, 8, 9]
-    assert seen == [result.trace.updates[:length] for length in range(1, 7)]
+    assert recorded == [result.trace.updates[:length] for length in range(1, 7)]
 
 
 def test_a_reason_to_stop_ends_a_run_as_a_limit_does():
-    asked = []
+    calls = []
 
     def stop():
-        asked.append(None)
-        return "the evening has come" if len(asked) > 3 else None
+        calls.append(None)
+        return "the evening has come" if len(calls) > 3 else None
 
     result = solve(ROWS, Scripted([None]), stop=stop)
     assert (result.status, result.message) == (Status.TIME_LIMIT, "the evening has come")
@@ -575,7 +575,7 @@ def test_other_exceptions_of_a_watcher_pass(error):
 
 
 @pytest.mark.parametrize("returned", [False, True, 5, b"text"])
-def test_what_stop_returns_is_none_or_a_text(returned):
+def test_stop_returns_none_or_a_text(returned):
     with pytest.raises(InputError, match=r"stop returned .*; return None, or a text"):
         solve(ROWS, "perceptron", stop=lambda: returned)
 
@@ -635,7 +635,7 @@ def test_proofs_that_take_too_long_count_as_spent(monkeypatch):
         return proved(system, point)
 
     monkeypatch.setattr(ConicSystem, "prove_point", prove_point)
-    claims = [wrong(-1.0 - k) for k in range(100)]
+    claims = [false_claim(-1.0 - k) for k in range(100)]
     result = solve(ROWS, Scripted(claims), budget=Budget(seconds=80.0))
     assert result.status is Status.TIME_LIMIT
     assert result.seconds == 0.0
@@ -659,7 +659,7 @@ def test_no_run_ends_without_a_message():
 
 
 def test_rejected_claims_are_counted_where_a_limit_ends_the_run():
-    claims = [wrong(-1), wrong(-2), MarginBelow(np.ones(20), 1e-9), None]
+    claims = [false_claim(-1), false_claim(-2), MarginBelow(np.ones(20), 1e-9), None]
     result = solve(ROWS, Scripted(claims), budget=Budget(updates=5))
     assert result.status is Status.UPDATE_LIMIT
     reason = "it states a margin of at most 1e-09, and only a margin of at most "
@@ -679,8 +679,8 @@ def test_rejected_claims_are_counted_where_a_limit_ends_the_run():
         (FeasiblePoint(np.full(4, "a")), "FeasiblePoint.point is an array of <U1"),
     ],
 )
-def test_what_is_no_claim_is_refused_with_its_class_and_file(claim, message):
-    place = rf"Scripted \(.*test_driver.py\): .*{message}"
+def test_objects_that_are_no_claim_are_refused_with_class_and_file(claim, message):
+    pattern = rf"Scripted \(.*test_driver.py\): .*{message}"
     for script in ([claim], [None, claim]):
-        with pytest.raises(ConfigError, match=place):
+        with pytest.raises(ConfigError, match=pattern):
             solve(ROWS, Scripted(script), budget=Budget(updates=5))

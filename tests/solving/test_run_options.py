@@ -53,18 +53,18 @@ def test_a_new_option_of_the_trace_touches_two_files(tmp_path: Path) -> None:
         content = file.read_text(encoding="utf-8")
         assert content.count(line) == 1
         file.write_text(content.replace(line, line + lines), encoding="utf-8")
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", RUN], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert done.stdout.splitlines() == ["False []", "True ['length']"], done.stderr
+    assert completed.stdout.splitlines() == ["False []", "True ['length']"], completed.stderr
 
 
-def test_what_a_trace_holds_is_compared_option_by_option() -> None:
-    held = TraceOptions(trace_cuts=True, record_at=[7, 5])
-    assert held.covers(TraceOptions())
-    assert held.covers(TraceOptions(trace_cuts=True, record_at=[5]))
-    assert not held.covers(TraceOptions(trace_measures=True))
-    assert not held.covers(TraceOptions(record_at=[5, 6]))
+def test_trace_options_are_compared_one_by_one() -> None:
+    options = TraceOptions(trace_cuts=True, record_at=[7, 5])
+    assert options.covers(TraceOptions())
+    assert options.covers(TraceOptions(trace_cuts=True, record_at=[5]))
+    assert not options.covers(TraceOptions(trace_measures=True))
+    assert not options.covers(TraceOptions(record_at=[5, 6]))
 
 
 def test_options_do_not_change() -> None:

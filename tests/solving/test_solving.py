@@ -155,9 +155,9 @@ def test_solve_takes_a_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["rows.xlsx", "rows"])
 def test_a_file_of_another_kind(name: str, tmp_path: Path) -> None:
     (tmp_path / name).touch()
-    known = "a file of Excel is not read; export it" if name.endswith("xlsx") else ""
+    reason = "a file of Excel is not read; export it" if name.endswith("xlsx") else ""
     with pytest.raises(
-        DataError, match=known or r"nothing is known of such files; allowed are \.d"
+        DataError, match=reason or r"nothing is known of such files; allowed are \.d"
     ):
         as_system(tmp_path / name)
 
@@ -346,7 +346,7 @@ def test_matrices_that_are_no_kernel_are_refused(matrix: Any, message: str) -> N
         ConicSystem.from_kernel("precomputed", matrix, [1, 2])
 
 
-def test_a_singular_kernel_matrix_is_one_all_the_same() -> None:
+def test_a_singular_kernel_matrix_is_accepted() -> None:
     """Equal examples, or fewer features than examples: semidefinite to rounding is enough."""
     assert ConicSystem.from_kernel("precomputed", np.ones((3, 3)), [1, 2, 1]).cone.size == 3
     rows = np.random.default_rng(0).standard_normal((40, 2))
@@ -466,9 +466,11 @@ def test_rows_are_converted_once_and_their_norms_computed_once(
     """Norms that are not finite tell of entries that are not, so that these need no pass."""
     calls: list[str] = []
     for module, name in ((constructors, "doubles_of_rows"), (matrix, "row_norms")):
-        made = getattr(module, name)
+        function = getattr(module, name)
         monkeypatch.setattr(
-            module, name, lambda data, made=made, name=name: calls.append(name) or made(data)
+            module,
+            name,
+            lambda data, function=function, name=name: calls.append(name) or function(data),
         )
     rows = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.5]])
     np.savetxt(tmp_path / "rows.csv", rows, delimiter=",")
@@ -504,13 +506,15 @@ def test_a_second_argument_is_labels(labels: Any) -> None:
     assert solve(FRAME, labels=labels).point.tolist() == same.point.tolist()
 
 
-def test_a_name_or_a_record_in_the_second_place_is_an_algorithm() -> None:
-    results = [solve(np.eye(2), given) for given in ("perceptron", Perceptron, Perceptron())]
+def test_a_name_or_a_record_as_second_argument_is_an_algorithm() -> None:
+    results = [
+        solve(np.eye(2), algorithm) for algorithm in ("perceptron", Perceptron, Perceptron())
+    ]
     assert len({tuple(result.point) for result in results}) == 1
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ((np.eye(3), "perceptron", [1, 0, 1]), r"give solve\(X, y, algorithm\)"),
         ((np.eye(3), [1, 0, 1], int), "algorithm <class 'int'>; give a name"),
@@ -524,9 +528,9 @@ def test_a_name_or_a_record_in_the_second_place_is_an_algorithm() -> None:
         ((FRAME.assign(day=pd.to_datetime(["2020-01-01"] * 3)),), "'day' holds .*Timestamp"),
     ],
 )
-def test_what_cannot_be_solved_is_said(given: tuple[Any, ...], message: str) -> None:
+def test_unsolvable_arguments_are_refused(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        solve(*given)
+        solve(*arguments)
 
 
 def test_a_budget_is_a_record() -> None:
@@ -551,7 +555,7 @@ class Hungry(Perceptron):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"algorithm": Unfinished}, "Unfinished: it does not define bound, start, step"),
         ({"algorithm": Hungry}, r"Hungry: it cannot be made without arg.*solve\(rows, Hungry\("),
@@ -569,9 +573,9 @@ class Hungry(Perceptron):
         ({"budget": {"updates": 10}}, r"give Budget\(updates="),
     ],
 )
-def test_a_wrong_argument_is_answered_by_a_sentence(given: dict[str, Any], message: str) -> None:
+def test_a_wrong_argument_has_a_clear_error(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        solve(ROWS, **given)
+        solve(ROWS, **arguments)
 
 
 def test_the_name_of_a_column_is_no_array_of_labels() -> None:

@@ -29,29 +29,29 @@ SYSTEM = ConicSystem.from_rows(ROWS)
 
 
 @pytest.mark.parametrize("name", list(CALLS))
-def test_threads_get_what_one_caller_gets(name: str) -> None:
+def test_threads_get_the_results_of_a_single_caller(name: str) -> None:
     call = CALLS[name]
     expected = [call(seed) for seed in range(4)]
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(call, [seed for seed in range(4) for _ in range(4)]))
-    for k, point in enumerate(found):
+        points = list(threads.map(call, [seed for seed in range(4) for _ in range(4)]))
+    for k, point in enumerate(points):
         np.testing.assert_array_equal(point, expected[k // 4])
 
 
-def test_the_limit_of_one_thread_is_not_that_of_another() -> None:
+def test_time_limits_are_separate_for_each_thread() -> None:
     """A run without time, again and again, while another one has as much as it needs."""
-    done, short = threading.Event(), list[Status]()
+    stopped, short = threading.Event(), list[Status]()
 
     def hurried() -> None:
-        while not done.is_set():
+        while not stopped.is_set():
             short.append(solve(ROWS, "perceptron", budget=Budget(seconds=0.0)).status)
 
     thread = threading.Thread(target=hurried)
     thread.start()
     try:
-        found = [solve(ROWS, "mirror-prox").status for _ in range(8)]
+        statuses = [solve(ROWS, "mirror-prox").status for _ in range(8)]
     finally:
-        done.set()
+        stopped.set()
         thread.join()
-    assert set(found) == {Status.FEASIBLE}
+    assert set(statuses) == {Status.FEASIBLE}
     assert set(short) == {Status.TIME_LIMIT}

@@ -90,7 +90,7 @@ def test_a_goal_is_reached_by_them_under_way() -> None:
     assert feasible.updates <= 2
 
 
-def test_an_exception_loses_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_keeps_the_other_results(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(system: ConicSystem) -> None:
         raise ArithmeticError("broken")
 

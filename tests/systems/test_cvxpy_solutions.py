@@ -25,26 +25,26 @@ def test_variables_have_the_values_of_the_proved_point() -> None:
     P, x = cvxpy.Variable((3, 3), symmetric=True, name="P"), cvxpy.Variable(2, name="x")
     t = cvxpy.Variable(nonneg=True, name="t")
     A = np.random.default_rng(0).normal(size=(3, 3)) - 4.0 * np.eye(3)
-    given = problem(A.T @ P + P @ A << -np.eye(3), P >> 0, cvxpy.norm(x) <= t, t <= 2, x[0] == 1)
-    result = solve(given)
+    question = problem(A.T @ P + P @ A << -np.eye(3), P >> 0, cvxpy.norm(x) <= t, t <= 2, x[0] == 1)
+    result = solve(question)
     assert result.status is Status.FEASIBLE
     assert set(result.values) == {"P", "x", "t"}
     for variable in (P, x, t):
         np.testing.assert_array_equal(result.values[variable.name()], variable.value)
     np.testing.assert_array_equal(P.value, P.value.T)
     assert x.value[0] == 1.0
-    assert all(constraint.value(tolerance=1e-12) for constraint in given.constraints)
+    assert all(constraint.value(tolerance=1e-12) for constraint in question.constraints)
 
 
 def test_the_answer_is_that_of_the_system() -> None:
     x = cvxpy.Variable(2, name="x")
-    given = problem(cvxpy.norm(x) <= 2, x >= 1)
-    result, system = solve(given, "perceptron"), ConicSystem.from_cvxpy(given)
+    question = problem(cvxpy.norm(x) <= 2, x >= 1)
+    result, system = solve(question, "perceptron"), ConicSystem.from_cvxpy(question)
     np.testing.assert_array_equal(result.point, solve(system, "perceptron").point)
 
 
 @pytest.mark.parametrize("kind", ["linear", "norm", "matrix", "equation"])
-def test_constraints_in_conflict_are_infeasible_and_none_can_be_left_out(kind: str) -> None:
+def test_conflicting_constraints_are_infeasible_and_minimal(kind: str) -> None:
     x, P = cvxpy.Variable(2, name="x"), cvxpy.Variable((2, 2), symmetric=True, name="P")
     conflict = {
         "linear": [x >= 1, cvxpy.sum(x) <= 1],
@@ -52,18 +52,18 @@ def test_constraints_in_conflict_are_infeasible_and_none_can_be_left_out(kind: s
         "matrix": [P << np.eye(2), P >> 2 * np.eye(2)],
         "equation": [cvxpy.norm(x) <= 1, x[0] == 2],
     }[kind]
-    given = problem(*conflict, cvxpy.trace(P) <= 7 if kind == "matrix" else x[1] <= 5)
-    result = solve(given)
+    question = problem(*conflict, cvxpy.trace(P) <= 7 if kind == "matrix" else x[1] <= 5)
+    result = solve(question)
     assert result.status is Status.INFEASIBLE
-    assert result.conflict == tuple(" ".join(str(one).split()) for one in conflict)
+    assert result.conflict == tuple(" ".join(str(constraint).split()) for constraint in conflict)
     assert f"in conflict: {result.conflict[0]}; {result.conflict[1]}" in str(result)
     assert x.value is None
     assert result.values == {}
     judged = problem(*conflict)
     judged.solve(solver=cvxpy.CLARABEL)
     assert judged.status == cvxpy.INFEASIBLE
-    for one in conflict:
-        alone = problem(one)
+    for constraint in conflict:
+        alone = problem(constraint)
         alone.solve(solver=cvxpy.CLARABEL)
         assert alone.status == cvxpy.OPTIMAL
 
@@ -78,7 +78,7 @@ def test_equations_that_contradict_each_other_are_named() -> None:
 def test_variables_of_one_name_have_their_values_both() -> None:
     first, second = cvxpy.Variable(name="x"), cvxpy.Variable(name="x")
     result = solve(problem(first >= 1, first <= 1, second >= 3, second <= 3))
-    assert sorted(float(one) for one in result.values.values()) == [1.0, 3.0]
+    assert sorted(float(value) for value in result.values.values()) == [1.0, 3.0]
     assert (first.value, second.value) == (1.0, 3.0)
 
 
@@ -98,7 +98,7 @@ def test_values_are_not_saved(tmp_path: Path) -> None:
     assert Result.load(tmp_path / "answer.npz").values == {}
 
 
-def test_what_cvxpy_cannot_bring_into_our_cones_is_refused() -> None:
+def test_problems_outside_our_cones_are_refused() -> None:
     x = cvxpy.Variable(name="x")
     with pytest.raises(InputError, match="the exponential cone"):
         solve(problem(cvxpy.exp(x) <= 1))
@@ -110,7 +110,7 @@ def test_what_cvxpy_cannot_bring_into_our_cones_is_refused() -> None:
         solve(problem(cvxpy.norm(x) >= 1))
 
 
-def test_parts_of_a_problem_and_labels_beside_one_are_refused() -> None:
+def test_a_part_of_a_problem_and_extra_labels_are_refused() -> None:
     x = cvxpy.Variable(name="x")
     for part in (x >= 1, [x >= 1, x <= 2], x + 1, [x]):
         with pytest.raises(InputError, match=r"a part of a cvxpy problem; give cvxpy.Problem\("):

@@ -47,9 +47,9 @@ def assert_margin(proof: PointProof, rows: list[list[Fraction]], point: FloatArr
 def assert_upper(bound: float | None, rows: list[list[Fraction]], weights: FloatArray) -> None:
     """The proved bound is norm(A w) / sum w of these rows, or a little more."""
     assert bound is not None
-    given = fractions(weights)
-    columns = [dot(given, list(column)) for column in zip(*rows, strict=True)]
-    square, mass = dot(columns, columns), sum(given)
+    exact = fractions(weights)
+    columns = [dot(exact, list(column)) for column in zip(*rows, strict=True)]
+    square, mass = dot(columns, columns), sum(exact)
     assert Fraction(bound) ** 2 * mass**2 >= square
     assert Fraction(bound) ** 2 * mass**2 <= square * (1 + Fraction(1, 10**11))
 
@@ -77,17 +77,17 @@ def test_proofs_are_those_of_the_rows_as_given(seed: int, form: Any) -> None:
 def test_facts_are_those_of_the_rows_as_given(seed: int) -> None:
     rows = lengths(seed)[0]
     margin, _ = exact_margin(rows)
-    given = ConicSystem.from_rows(rows, margin="directional").facts(margin)
+    facts = ConicSystem.from_rows(rows, margin="directional").facts(margin)
     norms = np.linalg.norm(rows, axis=1)
-    assert not given.unit_rows
-    assert given.margin == given.raw_margin == margin
-    assert given.unit_margin == pytest.approx(margin / norms.max())
-    assert given.unit_margin <= exact_margin(rows / norms[:, None])[0]
-    assert given.norm == given.atom_norm == pytest.approx(norms.max())
-    assert given.shortest == given.shortest_cut == pytest.approx(norms.min())
+    assert not facts.unit_rows
+    assert facts.margin == facts.raw_margin == margin
+    assert facts.unit_margin == pytest.approx(margin / norms.max())
+    assert facts.unit_margin <= exact_margin(rows / norms[:, None])[0]
+    assert facts.norm == facts.atom_norm == pytest.approx(norms.max())
+    assert facts.shortest == facts.shortest_cut == pytest.approx(norms.min())
     unit = ConicSystem.from_rows(rows).facts(0.05)
     assert (unit.margin, unit.atom_norm, unit.shortest_cut) == (0.05, 1.0, 1.0)
-    assert unit.shortest == given.shortest
+    assert unit.shortest == facts.shortest
 
 
 @pytest.mark.parametrize("algorithm", ["perceptron", "cyclic-perceptron", "minimum-norm-point"])
@@ -134,18 +134,18 @@ def test_every_algorithm_has_a_bracket_of_it(seed: int, algorithm: str) -> None:
 def test_single_precision_is_swept_in_double(algorithm: str) -> None:
     rows = lengths(0)[0].astype(np.float32)
     results = [
-        solve(ConicSystem.from_rows(given, margin="directional"), algorithm)
-        for given in (rows, rows.astype(np.float64))
+        solve(ConicSystem.from_rows(data, margin="directional"), algorithm)
+        for data in (rows, rows.astype(np.float64))
     ]
     assert np.array_equal(results[0].point, results[1].point)
 
 
 def test_numbers_that_no_double_is_equal_to_are_enclosed() -> None:
     """The margin is that of the tenths, not of whole numbers in their place."""
-    given = [[Decimal("0.3"), Decimal("0.1")], [Decimal("0.1"), Decimal("0.7")]]
+    decimals = [[Decimal("0.3"), Decimal("0.1")], [Decimal("0.1"), Decimal("0.7")]]
     point, weights = np.array([0.75, 0.5]), np.array([0.625, 0.25])
-    exact = [fractions(row) for row in given]
-    system = ConicSystem.from_rows(given, margin="directional")
+    exact = [fractions(row) for row in decimals]
+    system = ConicSystem.from_rows(decimals, margin="directional")
     assert_margin(system.prove_point(point), exact, point)
     assert_upper(system.prove_weights(weights), exact, weights)
     assert system.facts().norm == pytest.approx(0.5**0.5)
@@ -247,7 +247,7 @@ def test_with_one_class_there_is_no_such_bracket() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("numbers", "message"),
     [
         ((-1.0, 1.0, 2.0, 1.0), "give 0 <= lower <= upper"),
         ((2.0, 1.0, 2.0, 1.0), "give 0 <= lower <= upper"),
@@ -256,8 +256,8 @@ def test_with_one_class_there_is_no_such_bracket() -> None:
     ],
 )
 def test_numbers_without_order_are_refused(
-    given: tuple[float, float, float, float], message: str
+    numbers: tuple[float, float, float, float], message: str
 ) -> None:
-    lower, upper, longest, augment = given
+    lower, upper, longest, augment = numbers
     with pytest.raises(InputError, match=message):
         geometric_bracket(lower, upper, longest=longest, augment=augment)

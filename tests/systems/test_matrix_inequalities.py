@@ -49,8 +49,8 @@ def test_scores_are_those_of_the_same_program_in_sdpa_s_format() -> None:
 
 
 def test_dense_sparse_and_lists_are_the_same_system() -> None:
-    given = inequality(np.random.default_rng(1))
-    forms = [given, [sp.csc_array(F) for F in given], [F.tolist() for F in given]]
+    matrices = inequality(np.random.default_rng(1))
+    forms = [matrices, [sp.csc_array(F) for F in matrices], [F.tolist() for F in matrices]]
     results = [solve(ConicSystem.from_matrices(F[0], F[1:])) for F in forms]
     assert len({result.point.tobytes() for result in results}) == 1
 
@@ -59,11 +59,11 @@ def test_blocks_are_found_and_rows_alone_are_inequalities() -> None:
     rng = np.random.default_rng(2)
     blocks = [inequality(rng, 3), inequality(rng, 4), [np.ones((1, 1))] * 4, [np.eye(1)] * 4]
     order = rng.permutation(9)
-    whole = [block_diag(*(block[i] for block in blocks)) for i in range(4)]
-    shuffled = [F[np.ix_(order, order)] for F in whole]
+    full = [block_diag(*(block[i] for block in blocks)) for i in range(4)]
+    shuffled = [F[np.ix_(order, order)] for F in full]
     system = ConicSystem.from_matrices(shuffled[0], shuffled[1:])
     point = np.array([1.0, 0.3, -0.2, 0.1])
-    total = sum(a * F for a, F in zip([-point[0], *point[1:]], whole, strict=True))
+    total = sum(a * F for a, F in zip([-point[0], *point[1:]], full, strict=True))
     assert isinstance(system.cone, Product)
     assert [part.rank for part in system.cone.parts] in ([1, 3, 4, 2], [1, 4, 3, 2])
     lowest = system.cone.lowest(system.scores(point))

@@ -58,7 +58,7 @@ def test_rows_in_their_final_form_are_not_copied() -> None:
     assert np.shares_memory(operator.data.data, sparse.data)
 
 
-def test_the_rows_given_stay_as_they_are() -> None:
+def test_the_input_rows_are_not_changed() -> None:
     repeated = (np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), np.array([0, 3]))
     for rows in (ROWS.copy(), sp.csr_array(ROWS), sp.csr_array(repeated, shape=(1, 2))):
         before = rows.copy()
@@ -200,14 +200,14 @@ def test_scores_that_overflow_end_in_a_numerical_error() -> None:
 
 @pytest.mark.parametrize("oracle", [PivotedCholesky(), Cholesky(), Eigenvector()])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("location", [0, 1, 2])
 def test_matrices_that_are_not_finite_end_in_a_numerical_error(
-    oracle: Any, bad: float, place: int
+    oracle: Any, bad: float, location: int
 ) -> None:
     system = ConicSystem(Matrix(np.eye(3)), complete_pattern(2))
     started = system.started({"semidefinite": oracle}, RNG(0))
     point = np.array([2.0, 1.0, 3.0])
-    point[place] = bad
+    point[location] = bad
     with (
         np.errstate(invalid="ignore", over="ignore"),
         pytest.raises(NumericalError, match="not finite"),

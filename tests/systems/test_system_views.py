@@ -58,9 +58,9 @@ def test_the_linear_kernel_is_the_homogeneous_system_of_the_examples() -> None:
             rows.prove_point(u).margin_lower, abs=1e-12
         )
         assert gram.prove_weights(weights) == pytest.approx(rows.prove_weights(weights), rel=1e-9)
-        ours, theirs = gram.facts(0.1), rows.facts(0.1)
+        ours, expected = gram.facts(0.1), rows.facts(0.1)
         assert (ours.rank, ours.margin, ours.unit_margin) == (9, 0.1, 0.1)
-        assert (ours.raw_margin, ours.norm) == pytest.approx((theirs.raw_margin, theirs.norm))
+        assert (ours.raw_margin, ours.norm) == pytest.approx((expected.raw_margin, expected.norm))
         assert gram.spectral_norm() == pytest.approx(rows.spectral_norm(), rel=1e-8)
         assert gram.atom_norm() == rows.atom_norm() == 1.0
 
@@ -200,27 +200,27 @@ def test_a_completed_system_has_the_same_cuts_and_whole_weights(form: Any) -> No
     data = rng.standard_normal((cone.size, 3))
     data[:, 0] += 3.0 * cone.identity
     system = ConicSystem(Matrix(form(data)), cone, interior=np.eye(3)[0])
-    whole = system.completed()
-    assert whole.cone.size == 10 + 2 + 3 + 3 + 6
-    assert whole.cone.rank == cone.rank
-    assert whole.interior is system.interior
-    assert whole.completed() is whole
-    assert isinstance(whole.cone, Product)
-    assert all(part.complete for part in whole.cone.parts if isinstance(part, Semidefinite))
+    full = system.completed()
+    assert full.cone.size == 10 + 2 + 3 + 3 + 6
+    assert full.cone.rank == cone.rank
+    assert full.interior is system.interior
+    assert full.completed() is full
+    assert isinstance(full.cone, Product)
+    assert all(part.complete for part in full.cone.parts if isinstance(part, Semidefinite))
     for _ in range(50):
         point = rng.standard_normal(3) + np.eye(3)[0]
-        ours, theirs = system.cut(point), whole.cut(point)
-        assert (ours is None) == (theirs is None)
-        if ours is not None and theirs is not None:
-            np.testing.assert_allclose(theirs.normal, ours.normal, atol=1e-13)
-        assert whole.margin(point) == pytest.approx(system.margin(point), abs=1e-13)
-        assert whole.prove_point(point).feasible == system.prove_point(point).feasible
-        weights = whole.cone.assemble(
-            rng.uniform(0, 1, cone.rank), whole.cone.spectrum(whole.scores(point))[1]
+        ours, expected = system.cut(point), full.cut(point)
+        assert (ours is None) == (expected is None)
+        if ours is not None and expected is not None:
+            np.testing.assert_allclose(expected.normal, ours.normal, atol=1e-13)
+        assert full.margin(point) == pytest.approx(system.margin(point), abs=1e-13)
+        assert full.prove_point(point).feasible == system.prove_point(point).feasible
+        weights = full.cone.assemble(
+            rng.uniform(0, 1, cone.rank), full.cone.spectrum(full.scores(point))[1]
         )
-        upper = whole.prove_weights(weights)
+        upper = full.prove_weights(weights)
         assert upper is not None
-        assert upper >= whole.margin(point)
+        assert upper >= full.margin(point)
     lone = ConicSystem(Matrix(form(data[:7])), arrow(4)).completed()
     assert isinstance(lone.cone, Semidefinite)
     assert lone.cone.complete
@@ -235,8 +235,8 @@ def test_a_system_without_patterns_is_complete_as_it_is() -> None:
 
 def test_a_completed_system_shares_the_counters() -> None:
     system = ConicSystem(Matrix(np.eye(5)), arrow(3))
-    whole = system.completed()
-    whole.cut(np.ones(5))
+    full = system.completed()
+    full.cut(np.ones(5))
     assert system.counters.queries == 1
 
 
@@ -287,9 +287,9 @@ def test_every_question_about_scores_is_a_query(cone: Cone) -> None:
 def test_scores_that_are_not_finite_end_in_a_numerical_error(cone: Cone, bad: float) -> None:
     """LAPACK may answer wrongly on such matrices, or never."""
     system = ConicSystem(Matrix(np.eye(cone.size)), cone)
-    for place in (0, cone.size - 1):
+    for index in (0, cone.size - 1):
         scores = cone.identity.copy()
-        scores[place] = bad
+        scores[index] = bad
         with np.errstate(invalid="ignore"):
             for ask in (system.cut, system.deepest, system.spectrum, system.lowest):
                 with pytest.raises(NumericalError, match="not finite"):

@@ -102,9 +102,9 @@ def inside_hull(seed: int) -> tuple[ConicSystem, Facts, float]:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     radius = float(-scipy.spatial.ConvexHull(rows).equations[:, -1].max())
     system = ConicSystem.from_rows(rows)
-    found = negative_margin(system)
-    assert 0.0 < -found.upper <= radius
-    return system, found.with_radius(system.facts()), radius
+    bound = negative_margin(system)
+    assert 0.0 < -bound.upper <= radius
+    return system, bound.with_radius(system.facts()), radius
 
 
 def check_inside_bound(algorithm: Any, seed: int, epsilon: float) -> None:
@@ -118,9 +118,9 @@ def check_inside_bound(algorithm: Any, seed: int, epsilon: float) -> None:
     proved = view.prove_weights(claim.weights)
     assert proved is not None
     assert proved <= epsilon * (1 + 1e-9)
-    for known in (facts.hull_radius, radius):
-        told = replace(view.facts(), hull_radius=known, centre_norm=facts.centre_norm)
-        bound = algorithm.certificate_bound(told, epsilon)
+    for radius_ in (facts.hull_radius, radius):
+        facts_ = replace(view.facts(), hull_radius=radius_, centre_norm=facts.centre_norm)
+        bound = algorithm.certificate_bound(facts_, epsilon)
         assert bound.value is not None, bound.reason
         assert bound.value < min(BUDGET.updates, anyway.value)
         assert "for 0 inside the hull" in bound.theorem

@@ -77,14 +77,14 @@ def orthonormal(seed: int) -> Known:
     return Known(rows, *exact_margin(rows))
 
 
-def run_to_claim(algorithm: Any, given: Known) -> tuple[Any, float]:
+def run_to_claim(algorithm: Any, problem: Known) -> tuple[Any, float]:
     """The state at the claim, a feasible point, and the bound for the exact margin.
 
     The claim comes within the bound, which the budget of updates could break; the weights prove no
     less than the margin.
     """
-    system = ready(algorithm, given.system)
-    bound = algorithm.bound(given.facts)
+    system = ready(algorithm, problem.system)
+    bound = algorithm.bound(problem.facts)
     assert bound.value is not None, bound.reason
     assert bound.value < BUDGET.updates, "the budget could not break this bound"
     state, claim = first_claim(algorithm, system, BUDGET.updates)
@@ -92,20 +92,20 @@ def run_to_claim(algorithm: Any, given: Known) -> tuple[Any, float]:
     assert state.updates <= bound.value
     upper = system.prove_weights(state.weights)
     assert upper is not None
-    assert upper >= given.margin * (1 - 1e-12)
+    assert upper >= problem.margin * (1 - 1e-12)
     # A smaller margin that is known has a larger bound, where it has one.
-    looser = algorithm.bound(replace(given.facts, margin=0.9 * given.margin)).value
+    looser = algorithm.bound(replace(problem.facts, margin=0.9 * problem.margin)).value
     assert looser is None or looser >= bound.value
     return state, bound.value
 
 
-def angles(algorithm: Any, given: Known, most: int = 3000) -> list[float]:
+def angles(algorithm: Any, problem: Known, most: int = 3000) -> list[float]:
     """u_t'u before and after each update."""
-    system, found = ready(algorithm, given.system), []
+    system, cosines = ready(algorithm, problem.system), []
     for state in walk(algorithm, system, most):
         length = float(np.linalg.norm(state.point))
-        found.append(float(state.point @ given.best) / length if length else 0.0)
-    return found
+        cosines.append(float(state.point @ problem.best) / length if length else 0.0)
+    return cosines
 
 
 def ball_radius(rows: FloatArray) -> float:

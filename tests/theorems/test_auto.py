@@ -82,16 +82,16 @@ def test_cones(seed):
     assert solve(system, "auto", seed=seed).status is Status.FEASIBLE
 
 
-def test_the_same_seed_takes_the_same_course_and_says_what_it_did():
+def test_equal_seeds_give_equal_iterates_and_notes():
     rows = planted(15, 3000, 1e-5, np.random.default_rng(4))[0]
-    one, two = (solve(rows, Auto(first=2, growth=1), seed=9) for _ in range(2))
-    assert np.array_equal(one.point, two.point)
-    assert one.certificate["notes"] == two.certificate["notes"]
-    said = r"a separator of \d+ rows, chosen in \d+ rounds, was sought by "
-    assert re.match(said, one.certificate["notes"][0])
+    first, second = (solve(rows, Auto(first=2, growth=1), seed=9) for _ in range(2))
+    assert np.array_equal(first.point, second.point)
+    assert first.certificate["notes"] == second.certificate["notes"]
+    pattern = r"a separator of \d+ rows, chosen in \d+ rounds, was sought by "
+    assert re.match(pattern, first.certificate["notes"][0])
 
 
-def test_it_says_which_algorithm_went_on_with_another_cone():
+def test_the_message_names_the_algorithm_that_continued_with_another_cone():
     system = planted_pencil(5, 4, 0.05, np.random.default_rng(0))[0]
     result = solve(system, "auto", goal={"margin_ratio": 0.9}, budget=Budget(updates=500))
     (note,) = result.certificate["notes"]
@@ -115,7 +115,7 @@ def test_badly_centred_cones_are_decided_by_newtons_method(family, side):
     assert result.updates < 60
 
 
-def test_where_double_precision_ends_the_path_rescaling_goes_on(monkeypatch):
+def test_where_double_precision_ends_the_path_rescaling_continues(monkeypatch):
     monkeypatch.setattr(interior_point, "LEAST_THETA", 0.5)
     system = ConditionedCones(family="second-order", blocks=3, delta=0.3).problem(0).system
     result = solve(system, "auto")
@@ -124,7 +124,7 @@ def test_where_double_precision_ends_the_path_rescaling_goes_on(monkeypatch):
 
 
 @pytest.mark.parametrize("delta", [1e-7, 1e-8])
-def test_the_last_word_of_the_path_waits_for_rescaling(delta):
+def test_the_final_claim_of_the_path_waits_for_rescaling(delta):
     """Interior-point alone bounds the margin; what comes after it proves that there is none."""
     record = ConditionedCones(
         family="second-order", blocks=6, block_size=4, side="infeasible", delta=delta
@@ -181,9 +181,9 @@ def touching(order, rng):
         turn[i] += rng.choice([-1, 1]) * turn[j]
     back, at = np.rint(np.linalg.inv(turn)), (cone.rows, cone.columns)
     weights = (turn[:, :half] @ turn[:, :half].T)[at] * cone.multiplicity
-    others = rng.integers(-3, 4, (cone.size, 2)) * weights[0]
-    others[0] = -(weights[1:] @ others[1:]) / weights[0]
-    return cone, np.column_stack([(back[half:].T @ back[half:])[at], others]), weights
+    touching_columns = rng.integers(-3, 4, (cone.size, 2)) * weights[0]
+    touching_columns[0] = -(weights[1:] @ touching_columns[1:]) / weights[0]
+    return cone, np.column_stack([(back[half:].T @ back[half:])[at], touching_columns]), weights
 
 
 @pytest.mark.parametrize("seed", repeated([10, *range(20)], kept=2))
@@ -201,7 +201,7 @@ def test_where_the_boundary_alone_is_met_the_margin_is_bounded(seed):
     assert scaled.proved or note_of(scaled).endswith("then ellipsoid")
 
 
-def test_where_double_precision_ends_the_path_the_ellipsoid_method_goes_on(monkeypatch):
+def test_where_double_precision_ends_the_path_the_ellipsoid_method_continues(monkeypatch):
     """On systems too large for rescaling, and for more digits."""
     monkeypatch.setattr(interior_point, "LEAST_THETA", 0.5)
     monkeypatch.setattr(conic, "LIGHT", 0.0)

@@ -39,39 +39,39 @@ def notes_of(result: Any) -> str:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_both_sides_are_decided(seed: int) -> None:
-    found = solve(sparse(seed, feasible=False))
-    assert found.status is Status.INFEASIBLE
-    assert found.margin_upper == 0.0
-    assert "steps of the interior-point method" in notes_of(found)
-    assert "the interior-point method on" in notes_of(found)
-    found = solve(sparse(seed, feasible=True))
-    assert found.status is Status.FEASIBLE
-    assert "Wolfe" not in notes_of(found)
+    result = solve(sparse(seed, feasible=False))
+    assert result.status is Status.INFEASIBLE
+    assert result.margin_upper == 0.0
+    assert "steps of the interior-point method" in notes_of(result)
+    assert "the interior-point method on" in notes_of(result)
+    result = solve(sparse(seed, feasible=True))
+    assert result.status is Status.FEASIBLE
+    assert "Wolfe" not in notes_of(result)
 
 
-def test_a_path_that_decides_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_without_decision_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> None:
         raise NumericalError("the path ends")
 
     monkeypatch.setattr(separation, "path_separator", failing)
-    found = solve(sparse(0, feasible=False))
-    assert found.status is Status.INFEASIBLE
-    assert "Wolfe" in notes_of(found)
+    result = solve(sparse(0, feasible=False))
+    assert result.status is Status.INFEASIBLE
+    assert "Wolfe" in notes_of(result)
 
 
 def test_rows_too_many_for_the_normal_equations_are_not_led(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(separation, "affordable", lambda _: False)
-    found = solve(sparse(0, feasible=False))
-    assert found.status is Status.INFEASIBLE
-    assert "interior-point" not in notes_of(found)
+    result = solve(sparse(0, feasible=False))
+    assert result.status is Status.INFEASIBLE
+    assert "interior-point" not in notes_of(result)
 
 
 @pytest.mark.parametrize("questions", [12, 20, 40])
 def test_a_path_that_is_stopped_leaves_its_weights(questions: int) -> None:
-    found = solve(sparse(1, feasible=False), budget=Budget(updates=10), stop=StopAt(questions))
-    assert found.status in (Status.TIME_LIMIT, Status.INFEASIBLE)
-    assert found.weights is not None
-    assert (found.weights >= 0.0).all()
-    assert found.margin_upper is not None
+    result = solve(sparse(1, feasible=False), budget=Budget(updates=10), stop=StopAt(questions))
+    assert result.status in (Status.TIME_LIMIT, Status.INFEASIBLE)
+    assert result.weights is not None
+    assert (result.weights >= 0.0).all()
+    assert result.margin_upper is not None

@@ -29,7 +29,7 @@ from tests.theorems.courses import SEEDS, ready
 def samples(cone, inside, rng):
     """Points of {x : norm(U x) <= g'x}, most of them on its boundary, from one inside."""
     n = len(inside)
-    found = [inside]
+    points = [inside]
     for _ in range(60):
         low, high, along = 0.0, 1.0, rng.standard_normal(n) * np.linalg.norm(inside)
         while not len(cone.outside(inside + high * along)) and high < 1e6:
@@ -39,8 +39,8 @@ def samples(cone, inside, rng):
             low, high = (
                 (middle, high) if not len(cone.outside(inside + middle * along)) else (low, middle)
             )
-        found.append(inside + low * along)
-    return np.array(found)
+        points.append(inside + low * along)
+    return np.array(points)
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (3, 5), (2, 2), (5, 4)])
@@ -59,7 +59,7 @@ def test_the_nearest_point_has_the_conditions_of_a_projection(seed, shape):
     cone = EllipsoidalCones([block])
     assert not len(cone.outside(inside))
     members = samples(cone, inside, rng)
-    seen = 0
+    steps = 0
     for _ in range(30):
         point = rng.standard_normal(n)
         if not len(cone.outside(point)):
@@ -70,8 +70,8 @@ def test_the_nearest_point_has_the_conditions_of_a_projection(seed, shape):
         assert np.linalg.norm(scores[:-1]) <= scores[-1] + 1e-7 * scale * np.linalg.norm(block)
         assert residual @ nearest == pytest.approx(0.0, abs=1e-7 * scale**2)
         assert (members @ residual >= -1e-7 * np.linalg.norm(members, axis=1) * scale).all()
-        seen += 1
-    assert seen
+        steps += 1
+    assert steps
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
@@ -82,15 +82,15 @@ def test_the_deepest_cut_is_deeper_than_every_atoms(seed):
     deep = DeepSeparation(system)
     for _ in range(20):
         point = rng.standard_normal(4)
-        found = deep.deepest(point)
+        deepest = deep.deepest(point)
         cut = system.cut(point)
-        assert (found is None) == (cut is None)
-        if found is None or cut is None:
+        assert (deepest is None) == (cut is None)
+        if deepest is None or cut is None:
             continue
-        assert np.linalg.norm(found.normal) == pytest.approx(1.0)
-        assert found.normal @ point == pytest.approx(-found.depth, abs=1e-9)
-        assert found.normal @ z > 0.0
-        assert found.depth >= -(cut.normal @ point) / cut.norm * (1 - 1e-9)
+        assert np.linalg.norm(deepest.normal) == pytest.approx(1.0)
+        assert deepest.normal @ point == pytest.approx(-deepest.depth, abs=1e-9)
+        assert deepest.normal @ z > 0.0
+        assert deepest.depth >= -(cut.normal @ point) / cut.norm * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
@@ -124,11 +124,11 @@ def test_a_relaxed_point_holds_for_all_unit_cuts_of_the_rescaled_space(seed):
 
 def sampled_atoms(system, rng):
     """Atoms (u, 1) of every block, u on the unit sphere."""
-    for block, place in system.cone.blocks:
+    for block, span in system.cone.blocks:
         for _ in range(200):
             along = rng.standard_normal(block.size - 1)
             values = np.append(along / np.linalg.norm(along), 1.0)
-            yield Atom(place, values)
+            yield Atom(span, values)
 
 
 @pytest.mark.parametrize("preset", ["belloni-freund-vempala", "practical"])
@@ -186,16 +186,16 @@ def test_algorithm_6_fails_on_large_data_and_the_proved_ones_do_not(seed):
     the sum of 1 / norm(a)^2 tells that it is over, 2^26 times as long (Theorem 6.5)."""
     rows, _ = planted(8, 40, 1e-6, np.random.default_rng(seed))
     budget = Budget(updates=6000, seconds=100)
-    given, large = (
+    small, large = (
         solve(paired(rows, size), CorrelationRescaling(), budget=budget) for size in (1.0, 2.0**13)
     )
-    assert given.status is large.status is Status.FEASIBLE
-    assert given.updates == large.updates
+    assert small.status is large.status is Status.FEASIBLE
+    assert small.updates == large.updates
     algorithm_6 = RescaledPerceptron(preset="practical")
-    given, large = (
+    small, large = (
         solve(paired(rows, size), algorithm_6, budget=budget, seed=seed) for size in (1.0, 2.0**13)
     )
-    assert given.status is Status.FEASIBLE
+    assert small.status is Status.FEASIBLE
     assert large.status is Status.UPDATE_LIMIT
 
 
@@ -205,7 +205,7 @@ def test_algorithm_6_fails_on_large_data_and_the_proved_ones_do_not(seed):
     [ConicRescaledPerceptron(preset="practical"), DeterministicRescaledPerceptron()],
 )
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
-def test_the_others_do_not_notice_either(algorithm, size):
+def test_other_algorithms_do_not_notice_either(algorithm, size):
     rows, _ = planted(5, 20, 1e-5, np.random.default_rng(5))
     result = solve(paired(rows, size), algorithm, budget=Budget(updates=100_000, seconds=100))
     assert result.status is Status.FEASIBLE

@@ -44,42 +44,42 @@ def test_rows_of_any_lengths_as_given_stay_within_theirs(seed: int) -> None:
 
 def plain(rows: FloatArray) -> tuple[FloatArray, int, int]:
     """The loop as one writes it: the point, the updates and the rows looked at."""
-    point, updates, seen, quiet = np.zeros(rows.shape[1]), 0, 0, 0
+    point, updates, checks, quiet = np.zeros(rows.shape[1]), 0, 0, 0
     while quiet < len(rows):
-        row = rows[seen % len(rows)]
-        seen, quiet = seen + 1, quiet + 1
+        row = rows[checks % len(rows)]
+        checks, quiet = checks + 1, quiet + 1
         if row @ point <= 0:
             point, updates, quiet = point + row, updates + 1, 0
-    return point, updates, seen
+    return point, updates, checks
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
-def test_the_course_and_its_cost_are_those_of_the_plain_loop(seed: int) -> None:
+def test_the_iterates_and_their_cost_are_those_of_the_plain_loop(seed: int) -> None:
     rows = planted(5, 40, 0.05, np.random.default_rng(seed))[0]
     system = ready(ALGORITHM, ConicSystem.from_rows(rows * np.linspace(0.1, 10, 40)[:, None]))
     state, claim = first_claim(ALGORITHM, system, 10**6)
-    point, updates, seen = plain(rows)
+    point, updates, printed = plain(rows)
     assert isinstance(claim, FeasiblePoint)
     assert claim.point == pytest.approx(point, rel=1e-9, abs=1e-9)
     assert state.updates == updates
     assert system.counters.queries == updates + 1
-    assert system.counters.products == pytest.approx(seen / 40 + 1)
+    assert system.counters.products == pytest.approx(printed / 40 + 1)
     assert state.weights is not None
     assert state.weights.sum() == updates
     assert state.weights @ rows == pytest.approx(point, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=2))
-def test_the_course_does_not_depend_on_how_it_is_cut_into_steps(seed: int) -> None:
+def test_the_iterates_do_not_depend_on_how_they_are_split_into_steps(seed: int) -> None:
     system = ConicSystem.from_rows(planted(5, 40, 0.02, np.random.default_rng(seed))[0])
-    whole = first_claim(ALGORITHM, ready(ALGORITHM, system), 10**6)[0]
+    full = first_claim(ALGORITHM, ready(ALGORITHM, system), 10**6)[0]
     view = ready(ALGORITHM, system)
     state, claim, most = ALGORITHM.start(view, np.random.default_rng(0)), None, 1
     while claim is None:
         state, claim = ALGORITHM.step(view, state, most)
         most = most % 7 + 1
-    assert state.updates == whole.updates
-    assert np.array_equal(state.point, whole.point)
+    assert state.updates == full.updates
+    assert np.array_equal(state.point, full.point)
 
 
 @pytest.mark.parametrize("kind", ["rows", "linear Gram", "polynomial Gram"])
@@ -122,7 +122,7 @@ def test_rejected_claims_make_it_look_closer() -> None:
     assert state.weights @ rows == pytest.approx(state.point)
 
 
-def test_it_refuses_what_it_cannot_sweep() -> None:
+def test_systems_that_cannot_be_swept_are_refused() -> None:
     rows, rng = planted(4, 30, 0.1, np.random.default_rng(0))[0], np.random.default_rng(1)
     with pytest.raises(InputError, match="dense rows only; take perceptron with the cyclic"):
         solve(sp.csr_array(rows), ALGORITHM)

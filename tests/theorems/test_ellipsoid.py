@@ -68,8 +68,8 @@ def test_updates_stay_within_the_bound(seed, variant):
     result = solve(rows, Ellipsoid(variant=variant), oracle="random", seed=seed)
     assert result.status is Status.FEASIBLE
     factor = 2 if variant == "exact" else 5
-    known = exact_margin(rows)[0] if n == 1 else margin
-    assert result.updates <= factor * n * n * -log_volume_radius(n, known)
+    lower = exact_margin(rows)[0] if n == 1 else margin
+    assert result.updates <= factor * n * n * -log_volume_radius(n, lower)
     assert result.updates <= result.bound.value
 
 

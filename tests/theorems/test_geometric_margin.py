@@ -73,18 +73,18 @@ def test_every_epsilon_is_proved(seed: int, epsilon: float, algorithm: str) -> N
 @pytest.mark.parametrize("seed", SEEDS)
 def test_it_is_that_of_a_quadratic_program_and_of_libsvm(seed: int) -> None:
     data, signs = separated(seed)
-    found = widest(data, signs)
-    assert found.margin_upper is not None
+    widest_pair = widest(data, signs)
+    assert widest_pair.margin_upper is not None
     direction, shift = cp.Variable(data.shape[1]), cp.Variable()
     program = cp.Problem(
         cp.Minimize(cp.sum_squares(direction)),
         [cp.multiply(signs, data @ direction + shift) >= 1],
     )
     program.solve(solver="CLARABEL")
-    assert found.margin_upper == pytest.approx(1 / np.linalg.norm(direction.value), rel=1e-6)
+    assert widest_pair.margin_upper == pytest.approx(1 / np.linalg.norm(direction.value), rel=1e-6)
     machine = SVC(kernel="linear", C=1e6, tol=1e-6).fit(data, signs)
-    assert found.margin_upper == pytest.approx(1 / np.linalg.norm(machine.coef_), rel=1e-3)
-    unit = found.point / np.linalg.norm(found.point[:-1])
+    assert widest_pair.margin_upper == pytest.approx(1 / np.linalg.norm(machine.coef_), rel=1e-3)
+    unit = widest_pair.point / np.linalg.norm(widest_pair.point[:-1])
     assert unit[:-1] @ direction.value == pytest.approx(np.linalg.norm(direction.value), rel=1e-5)
 
 
@@ -95,7 +95,7 @@ def test_its_symmetries(seed: int) -> None:
     rng = np.random.default_rng(seed)
     margin = widest(data, signs).margin_upper
     order, turn = rng.permutation(60), np.linalg.qr(rng.standard_normal((data.shape[1],) * 2))[0]
-    others: list[tuple[FloatArray, FloatArray]] = [
+    data_sets: list[tuple[FloatArray, FloatArray]] = [
         (data + rng.standard_normal(data.shape[1]) * 100, signs),
         (data @ turn, signs),
         (np.repeat(data, 3, axis=0), np.repeat(signs, 3)),
@@ -107,13 +107,13 @@ def test_its_symmetries(seed: int) -> None:
         ),
         (np.column_stack([data, np.full(60, 7.0)]), signs),
     ]
-    for given, labels in others:
-        assert widest(given, labels).margin_upper == pytest.approx(margin, rel=1e-8)
+    for examples, labels in data_sets:
+        assert widest(examples, labels).margin_upper == pytest.approx(margin, rel=1e-8)
     for power in (2.0**-300, 2.0**-20, 2.0**300):
         assert margin is not None
-        found = widest(data * power, signs)
-        assert found.margin_upper == pytest.approx(margin * power, rel=1e-8)
-        assert found.goal_reached
+        widest_pair = widest(data * power, signs)
+        assert widest_pair.margin_upper == pytest.approx(margin * power, rel=1e-8)
+        assert widest_pair.goal_reached
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -141,7 +141,7 @@ def test_few_passes_are_made_over_many_examples(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", repeated(range(40), kept=8))
-def test_a_ratio_beyond_rounding_ends_with_what_can_be_proved(seed: int) -> None:
+def test_a_ratio_beyond_rounding_ends_with_verified_bounds(seed: int) -> None:
     """The last word is said once, and is a bracket; not until the budget is spent."""
     rng = np.random.default_rng(seed)
     data = rng.standard_normal((100, int(rng.integers(2, 6))))
@@ -271,6 +271,6 @@ DATA, SIGNS = separated(0)
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused(call: Any, message: str) -> None:
+def test_invalid_arguments_are_refused(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()

@@ -68,7 +68,7 @@ def test_weights_come_within_the_bound_of_a_hull_with_0_inside(seed: int) -> Non
     assert system.prove_infeasible(system.weights_to_origin(claim.weights)) is not None
 
 
-def test_what_has_no_bound_says_why() -> None:
+def test_algorithms_without_a_bound_state_the_reason() -> None:
     facts = system_of(0, family="orthant").facts(1e-3)
     assert "steps: short" in LONG.bound(facts).reason
     assert SHORT.bound(system_of(0, family="orthant").facts()).value is None
@@ -118,15 +118,15 @@ def test_a_direction_solves_its_equations() -> None:
     view = ready(LONG, system_of(3, family="mixed", rows=6, order=3))
     *_, state = walk(LONG, view, 3)
     scaled, data = ScaledIterate(state.embedding, state.iterate), state.embedding.blocks.data
-    found = scaled.towards(0.3)
+    target = scaled.towards(0.3)
     scaling = state.embedding.blocks.scaling(state.iterate.primal, state.iterate.dual)
     e = state.embedding.blocks.identity
-    left = scaling.product(scaling.middle, scaling.primal(found.primal))
-    right = scaling.product(scaling.middle, scaling.dual(found.dual))
+    left = scaling.product(scaling.middle, scaling.primal(target.primal))
+    right = scaling.product(scaling.middle, scaling.dual(target.dual))
     squares = scaling.product(scaling.middle, scaling.middle)
     assert np.allclose(left + right, 0.3 * scaled.gap * e - squares, atol=1e-12)
-    assert np.linalg.norm(found.weights @ data) < 1e-12
-    assert found.theta == pytest.approx(-0.7 * state.iterate.theta)
+    assert np.linalg.norm(target.weights @ data) < 1e-12
+    assert target.theta == pytest.approx(-0.7 * state.iterate.theta)
 
 
 # --- long steps decide ---------------------------------------------------------------------------

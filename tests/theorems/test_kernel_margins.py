@@ -94,9 +94,9 @@ def test_lemma_2_the_kernel_norm_is_below_the_1_norm(seed: int, name: str) -> No
     gram = sample(KERNELS[name], seed).gram
     rng = np.random.default_rng(seed)
     for alpha in rng.standard_normal((50, 14)) * (rng.random((50, 14)) < 0.5):
-        one, two = np.abs(alpha).sum(), np.linalg.norm(alpha)
-        assert norm(gram, alpha) <= one * (1 + 1e-12)
-        assert one <= np.sqrt(14) * two * (1 + 1e-12)
+        first, second = np.abs(alpha).sum(), np.linalg.norm(alpha)
+        assert norm(gram, alpha) <= first * (1 + 1e-12)
+        assert first <= np.sqrt(14) * second * (1 + 1e-12)
     for atom in np.eye(14):
         assert norm(gram, atom) == pytest.approx(1.0)
 
@@ -150,8 +150,8 @@ def margin_by_vertices(rows: FloatArray) -> float:
     """
     dimension = rows.shape[1]
     best = -1.0
-    for chosen in combinations(rows, dimension):
-        across = np.array(chosen[1:]) - chosen[0]
+    for subset in combinations(rows, dimension):
+        across = np.array(subset[1:]) - subset[0]
         normal = np.linalg.svd(across)[2][-1]
         best = max(best, *(float((rows @ y).min()) for y in (normal, -normal)))
     return best
@@ -167,9 +167,9 @@ def test_theorem_3_the_negative_margin_is_the_radius_of_the_largest_ball_in_the_
     radius = ball_radius(rows)
     assert radius > 0
     assert margin_by_vertices(rows) == pytest.approx(-radius)
-    found = negative_margin(rows)
-    assert found.lower <= -radius * (1 - 1e-12)
-    assert -radius * (1 + 1e-12) <= found.upper <= -radius / math.sqrt(dimension) * (1 - 1e-9)
+    bound = negative_margin(rows)
+    assert bound.lower <= -radius * (1 - 1e-12)
+    assert -radius * (1 + 1e-12) <= bound.upper <= -radius / math.sqrt(dimension) * (1 - 1e-9)
     result = solve(rows, "von-neumann", goal="budget", budget=Budget(updates=50))
     assert result.margin_lower is not None
     assert -1.0 <= result.margin_lower <= -radius * (1 - 1e-12)
@@ -196,9 +196,9 @@ def test_footnote_1_the_margin_is_0_where_the_points_do_not_span_the_space(seed:
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     assert (directions @ rows.T).min(axis=1).max() <= 1e-12
     assert ball_radius(flat) > 0.0
-    found = negative_margin(flat @ np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 0.0]]))
-    assert (found.dimension, found.unknowns) == (2, 4)
-    assert found.upper < 0.0
+    bound = negative_margin(flat @ np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 0.0]]))
+    assert (bound.dimension, bound.unknowns) == (2, 4)
+    assert bound.upper < 0.0
     result = solve(rows, "mirror-prox", goal={"margin_upper": 1e-3})
     assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
     assert result.margin_lower is not None
@@ -235,8 +235,8 @@ def test_lemma_7_bounds_the_distance_to_the_witnesses(seed: int, dimension: int)
     """
     rows, rng = inseparable(dimension, seed), np.random.default_rng(seed)
     system = ConicSystem.from_rows(rows)
-    found = negative_margin(system)
-    assert -found.upper <= ball_radius(rows)
+    bound = negative_margin(system)
+    assert -bound.upper <= ball_radius(rows)
     gram = linear_gram(rows, rng)
     for q in (*rng.dirichlet(np.full(14, 0.2), 2), np.eye(14)[0], np.full(14, 1 / 14)):
         distance = distance_to_witnesses(rows, q)

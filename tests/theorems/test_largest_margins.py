@@ -56,43 +56,43 @@ def check(system: ConicSystem, **options: Any) -> None:
     assert exact.margin_lower is not None
     assert exact.margin_upper is not None
     budget = Budget(updates=10**10, seconds=600)
-    found = solve(
+    result = solve(
         system,
         MarginBisection(epochs=2000, tolerance=1e-4, **options),
         goal="budget",
         budget=budget,
     )
-    assert found.margin_lower is not None
-    assert found.margin_upper is not None
-    assert found.margin_lower >= 0.99 * exact.margin_upper
-    assert found.margin_lower <= exact.margin_upper
-    assert found.margin_upper >= exact.margin_lower
+    assert result.margin_lower is not None
+    assert result.margin_upper is not None
+    assert result.margin_lower >= 0.99 * exact.margin_upper
+    assert result.margin_lower <= exact.margin_upper
+    assert result.margin_upper >= exact.margin_lower
 
 
-CASES = [(name, place) for name in SYSTEMS for place in PLACES]
+CASES = [(name, setting) for name in SYSTEMS for setting in PLACES]
 
 
 @pytest.mark.parametrize(
-    ("name", "place"),
+    ("name", "location"),
     [
         pytest.param(*case, marks=[pytest.mark.long] if "1e4" in case[0] and "all" in case else [])
         for case in CASES
     ],
 )
-def test_2000_epochs_a_round_come_to_99_percent(name: str, place: str) -> None:
-    check(SYSTEMS[name](), **PLACES[place])
+def test_2000_epochs_a_round_come_to_99_percent(name: str, location: str) -> None:
+    check(SYSTEMS[name](), **PLACES[location])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", PLACES)
-def test_so_they_do_on_breast_cancer_with_all_monomials_of_degree_2(place: str) -> None:
-    check(breast_cancer(), **PLACES[place])
+@pytest.mark.parametrize("location", PLACES)
+def test_so_they_do_on_breast_cancer_with_all_monomials_of_degree_2(location: str) -> None:
+    check(breast_cancer(), **PLACES[location])
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", PLACES)
-def test_so_they_do_on_many_rows(place: str) -> None:
-    check(synthetic(10**5), **PLACES[place])
+@pytest.mark.parametrize("location", PLACES)
+def test_so_they_do_on_many_rows(location: str) -> None:
+    check(synthetic(10**5), **PLACES[location])
 
 
 def test_far_from_the_origin_the_directional_margin_is_nearly_the_geometric_one() -> None:
@@ -108,7 +108,7 @@ def test_far_from_the_origin_the_directional_margin_is_nearly_the_geometric_one(
     )
     assert exact.goal_reached
     assert exact.margin_lower is not None
-    found = []
+    ratios = []
     for augment in (1.0, 30.0):
         system = ConicSystem.from_labelled(examples, labels, margin="directional", augment=augment)
         result = solve(system, MarginBisection(), goal="budget", budget=Budget(updates=10**9))
@@ -119,6 +119,6 @@ def test_far_from_the_origin_the_directional_margin_is_nearly_the_geometric_one(
         bracket = result.margin_lower, result.margin_upper
         low, high = geometric_bracket(*bracket, longest=longest, augment=augment)
         assert low <= exact.margin_lower <= high
-        found.append(result.margin_lower / exact.margin_lower)
-    assert found[0] < 0.9
-    assert 0.98 < found[1] <= 1.0
+        ratios.append(result.margin_lower / exact.margin_lower)
+    assert ratios[0] < 0.9
+    assert 0.98 < ratios[1] <= 1.0

@@ -56,22 +56,22 @@ def run_through(algorithm: MarginBisection, system: ConicSystem) -> BisectionSta
 # --- rounds --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("location", PLACES)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_rounds_keep_the_largest_margin_between_their_bounds(
-    seed: int, variant: str, place: str
+    seed: int, variant: str, location: str
 ) -> None:
     """Steps are halved and taken as the rounds end, and no round says anything false."""
-    given = known(seed)
-    algorithm = MarginBisection(epochs=50, **VARIANTS[variant], **PLACES[place])
-    state = run_through(algorithm, given.system)
-    step = beta = given.shortest / 2
+    problem = known(seed)
+    algorithm = MarginBisection(epochs=50, **VARIANTS[variant], **PLACES[location])
+    state = run_through(algorithm, problem.system)
+    step = beta = problem.shortest / 2
     best, bound = 0.0, np.inf
     for number, ended in enumerate(state.rounds, 1):
         assert (ended.number, ended.beta) == (number, pytest.approx(beta))
-        assert ended.bound >= given.margin / ROOM
-        assert ended.margin <= given.margin * ROOM
+        assert ended.bound >= problem.margin / ROOM
+        assert ended.margin <= problem.margin * ROOM
         if ended.outcome == "reached":
             assert ended.margin > beta / ROOM
         if ended.outcome == "hopeless":
@@ -91,41 +91,41 @@ def test_rounds_keep_the_largest_margin_between_their_bounds(
     assert state.iterations == sum(ended.outcome != "known" for ended in state.rounds)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("location", PLACES)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_points_are_combinations_of_rows_at_every_update(
-    seed: int, variant: str, place: str
+    seed: int, variant: str, location: str
 ) -> None:
     """a = A w with w >= 0, in the round and between rounds; shown weights bound the margin."""
-    given = known(seed)
-    algorithm = MarginBisection(epochs=20, **VARIANTS[variant], **PLACES[place])
-    for state in walk(algorithm, ready(algorithm, given.system), 60):
+    problem = known(seed)
+    algorithm = MarginBisection(epochs=20, **VARIANTS[variant], **PLACES[location])
+    for state in walk(algorithm, ready(algorithm, problem.system), 60):
         for point, weights in [(state.best.point, state.best.weights)] + (
             [(state.trial.point, state.trial.weights())] if state.trial else []
         ):
             assert (weights >= 0.0).all()
-            assert weights @ given.rows == pytest.approx(point, abs=1e-9 * given.longest)
-        image = float(np.linalg.norm(state.weights @ given.rows)) / state.weights.sum()
-        assert image >= given.margin / ROOM
+            assert weights @ problem.rows == pytest.approx(point, abs=1e-9 * problem.longest)
+        image = float(np.linalg.norm(state.weights @ problem.rows)) / state.weights.sum()
+        assert image >= problem.margin / ROOM
         assert image <= state.upper * ROOM
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("location", PLACES)
 @pytest.mark.parametrize("factor", ["one", "angle"])
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_proofs_of_failure_change_nothing_but_the_time(
-    seed: int, factor: Any, place: str, monkeypatch: pytest.MonkeyPatch
+    seed: int, factor: Any, location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the first procedure: the same rounds succeed, and end in the same points."""
-    given = known(seed)
+    problem = known(seed)
     monkeypatch.setattr(bisection_trial, "LOOK", 0)  # looks at the bound soon
-    options = {"factor": factor, **PLACES[place]}
-    if place == "few":  # a failing round leaves other rows in the set
+    options = {"factor": factor, **PLACES[location]}
+    if location == "few":  # a failing round leaves other rows in the set
         options["block"] = 100.0
     quick, paper = (
-        run_through(MarginBisection(epochs=60, hopeless=one, **options), given.system)
-        for one in (True, False)
+        run_through(MarginBisection(epochs=60, hopeless=gives_up, **options), problem.system)
+        for gives_up in (True, False)
     )
     assert np.array_equal(quick.best.point, paper.best.point)
     assert [r.beta for r in quick.rounds] == [r.beta for r in paper.rounds]
@@ -138,16 +138,16 @@ def test_proofs_of_failure_change_nothing_but_the_time(
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_many_epochs_prove_the_margin_from_both_sides(seed: int) -> None:
-    given = known(seed)
+    problem = known(seed)
     algorithm = MarginBisection(epochs=1_000_000, tolerance=1e-4)
     result = solve(
-        given.system, algorithm, goal={"margin_ratio": 0.98}, budget=Budget(updates=10**8)
+        problem.system, algorithm, goal={"margin_ratio": 0.98}, budget=Budget(updates=10**8)
     )
     assert (result.status, result.goal_reached) == (Status.FEASIBLE, True)
     assert result.margin_lower is not None
     assert result.margin_upper is not None
-    assert 0.98 * result.margin_upper <= result.margin_lower <= given.margin * ROOM
-    assert result.margin_upper >= given.margin / ROOM
+    assert 0.98 * result.margin_upper <= result.margin_lower <= problem.margin * ROOM
+    assert result.margin_upper >= problem.margin / ROOM
     assert result.certificate["claims_rejected"] == 0
     assert result.certificate["notes"][0].startswith("round 1: beta ")
 
@@ -161,37 +161,37 @@ def test_a_fixed_length_keeps_its_bound_from_any_combination_of_rows(
     seed: int, factor: Any
 ) -> None:
     """(2.56), for which u_0'u > 0 is enough: so rounds with room for a step do not fail."""
-    given, rng = known(seed), np.random.default_rng(seed)
+    problem, rng = known(seed), np.random.default_rng(seed)
     for part in (0.3, 0.7):
         like = FixedLengthPerceptron(
-            beta=part * given.margin, gap=(1 - part) * given.margin, factor=factor
+            beta=part * problem.margin, gap=(1 - part) * problem.margin, factor=factor
         )
-        bound = like.bound(given.facts).value
+        bound = like.bound(problem.facts).value
         assert bound is not None
-        weights = rng.exponential(1.0, len(given.rows)) ** 4
-        begun = WeightedPoint(weights @ given.rows, weights, 0.0)
-        rate = like.learning_rate(given.shortest, given.longest)
+        weights = rng.exponential(1.0, len(problem.rows)) ** 4
+        begun = WeightedPoint(weights @ problem.rows, weights, 0.0)
+        rate = like.learning_rate(problem.shortest, problem.longest)
         angle = factor == "angle"
         trial = MarginTrial(
-            like.beta, begun, AllRows(given.rows.copy()), "fixed-length", angle, bound + 2, rate
+            like.beta, begun, AllRows(problem.rows.copy()), "fixed-length", angle, bound + 2, rate
         )
         while not trial.satisfied:
             assert not trial.exhausted
             trial.sweep(10**9)
             trial.bound()  # looked at, so that it goes on
         assert trial.updates <= bound
-        assert given.worst(trial.point) > like.beta / ROOM
+        assert problem.worst(trial.point) > like.beta / ROOM
         assert float(np.linalg.norm(trial.point)) == pytest.approx(like.beta)
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_rounds_with_room_for_a_step_do_not_fail_at_a_fixed_length(seed: int) -> None:
-    given = known(seed)
+    problem = known(seed)
     algorithm = MarginBisection(module="fixed-length", epochs=10**7, tolerance=0.05)
-    state, step = run_through(algorithm, given.system), given.shortest / 2
+    state, step = run_through(algorithm, problem.system), problem.shortest / 2
     assert {"reached", "hopeless"} & {ended.outcome for ended in state.rounds}
     for ended in state.rounds:
-        if ended.beta + step / 2 <= given.margin:
+        if ended.beta + step / 2 <= problem.margin:
             assert ended.outcome in ("reached", "known")
         step /= 2
 
@@ -202,12 +202,12 @@ def test_the_relaxed_module_finds_a_margin_where_the_strict_one_fails(
     seed: int, module: Any
 ) -> None:
     """beta norm(a_f) / norm(a_s) at least; only additions of rows come between a_f and a_s."""
-    given = known(seed)
-    beta, zero = 1.1 * given.margin, np.zeros(given.rows.shape[1])
-    if beta >= given.shortest:
-        beta = (given.margin + given.shortest) / 2
-    begun = WeightedPoint(zero, np.zeros(len(given.rows)), 0.0)
-    trial = MarginTrial(beta, begun, AllRows(given.rows.copy()), module, False, 5.0, 0.1)
+    problem = known(seed)
+    beta, zero = 1.1 * problem.margin, np.zeros(problem.rows.shape[1])
+    if beta >= problem.shortest:
+        beta = (problem.margin + problem.shortest) / 2
+    begun = WeightedPoint(zero, np.zeros(len(problem.rows)), 0.0)
+    trial = MarginTrial(beta, begun, AllRows(problem.rows.copy()), module, False, 5.0, 0.1)
     while not trial.exhausted:
         trial.sweep(10**9)
         assert not trial.satisfied
@@ -220,7 +220,7 @@ def test_the_relaxed_module_finds_a_margin_where_the_strict_one_fails(
         trial.sweep(10**9)
         trial.bound()
     lengths = [float(np.linalg.norm(point)) for point in (first, trial.point)]
-    assert given.worst(trial.point) > beta * lengths[0] / lengths[1] / ROOM
+    assert problem.worst(trial.point) > beta * lengths[0] / lengths[1] / ROOM
     added = (trial.weights() - weights) / trial.rate
     assert added == pytest.approx(np.rint(added), abs=1e-6)
     assert (added > -1e-6).all()
@@ -229,9 +229,9 @@ def test_the_relaxed_module_finds_a_margin_where_the_strict_one_fails(
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_the_second_procedure_learns_from_failures(seed: int) -> None:
     """It knows a margin after the first round, of half the shortest norm, whatever that is."""
-    given = orthonormal(seed)
+    problem = orthonormal(seed)
     states = {
-        part: run_through(MarginBisection(epochs=400, relaxed=part), given.system)
+        part: run_through(MarginBisection(epochs=400, relaxed=part), problem.system)
         for part in (0.0, 0.5)
     }
     assert states[0.0].rounds[0].margin == 0.0
@@ -300,16 +300,16 @@ def test_rows_join_under_way_until_all_have_the_margin(relaxed: bool, module: An
             trial.bound()
         assert trial.weights() @ rows == pytest.approx(trial.point, rel=1e-9)
         scores = rows @ trial.point
-        asked = trial.limit if relaxed else beta * float(np.linalg.norm(trial.point))
-        lacking = np.setdiff1d(np.flatnonzero(scores <= asked), few.indices)
+        threshold = trial.limit if relaxed else beta * float(np.linalg.norm(trial.point))
+        lacking = np.setdiff1d(np.flatnonzero(scores <= threshold), few.indices)
         assert trial.join(scores) == (len(lacking) > 0)
         if not len(lacking):
             break
         joined += 1
     assert joined > 0
-    assert float(scores.min()) > asked / ROOM
+    assert float(scores.min()) > threshold / ROOM
     # Of the relaxed module b is asked for, not beta norm(a) of the point as it is now
-    assert not trial.join(np.full(300, asked * ROOM))
+    assert not trial.join(np.full(300, threshold * ROOM))
 
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
@@ -318,15 +318,15 @@ def test_a_working_set_stays_small_and_the_margin_is_that_of_all_rows(seed: int)
     system = ConicSystem.from_rows(rows, margin="directional")
     exact = solve(system, "minimum-norm-point", goal={"margin_ratio": 0.9999})
     assert exact.margin_upper is not None
-    found = {}
-    for place, options in PLACES.items():
+    results = {}
+    for setting, options in PLACES.items():
         algorithm = MarginBisection(epochs=500, **options)
-        found[place] = solve(
+        results[setting] = solve(
             system, algorithm, goal={"margin_ratio": 0.99}, budget=Budget(updates=10**8)
         )
-        assert found[place].goal_reached
-        assert found[place].margin_lower >= 0.99 * exact.margin_upper
-    assert found["few"].products < found["all"].products / 2
+        assert results[setting].goal_reached
+        assert results[setting].margin_lower >= 0.99 * exact.margin_upper
+    assert results["few"].products < results["all"].products / 2
     state = run_through(MarginBisection(epochs=500, **PLACES["few"]), system)
     assert 2 * 3 <= len(state.swept.rows) < 200
     assert float((rows @ state.best.point).min()) == pytest.approx(
@@ -348,11 +348,11 @@ def test_a_working_set_takes_sparse_and_mapped_rows(tmp_path: Any) -> None:
     assert margins == pytest.approx([margins[0]] * 3, rel=0.05)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("location", PLACES)
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
-def test_without_a_separator_weights_are_claimed(seed: int, place: str) -> None:
+def test_without_a_separator_weights_are_claimed(seed: int, location: str) -> None:
     rows = infeasible(3, 20, np.random.default_rng(seed))
-    algorithm = MarginBisection(epochs=30, rounds=8, **PLACES[place])
+    algorithm = MarginBisection(epochs=30, rounds=8, **PLACES[location])
     result = solve(rows, algorithm, goal={"margin_ratio": 0.9}, budget=Budget(updates=10**6))
     assert result.status in (Status.MARGIN_BOUNDED, Status.INFEASIBLE)
     assert result.margin_lower is None or result.margin_lower <= 0.0
@@ -360,26 +360,26 @@ def test_without_a_separator_weights_are_claimed(seed: int, place: str) -> None:
     assert result.margin_upper <= 0.3
 
 
-def test_the_end_is_said_in_words() -> None:
-    given: Known = known(4)
-    result = solve(given.system, MarginBisection(epochs=20), goal="budget")
+def test_the_message_describes_the_end() -> None:
+    problem: Known = known(4)
+    result = solve(problem.system, MarginBisection(epochs=20), goal="budget")
     assert "the bisection has come to steps of" in result.message
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("location", PLACES)
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
-def test_the_course_does_not_depend_on_how_it_is_cut_into_steps(
-    seed: int, place: str, variant: str
+def test_the_iterates_do_not_depend_on_how_they_are_split_into_steps(
+    seed: int, location: str, variant: str
 ) -> None:
     """Bit by bit, also from one round to the next."""
-    given = known(seed)
-    algorithm = MarginBisection(epochs=30, **VARIANTS[variant], **PLACES[place])
-    whole = run_through(algorithm, given.system)
-    system = ready(algorithm, given.system)
+    problem = known(seed)
+    algorithm = MarginBisection(epochs=30, **VARIANTS[variant], **PLACES[location])
+    full = run_through(algorithm, problem.system)
+    system = ready(algorithm, problem.system)
     state = algorithm.start(system, np.random.default_rng(0))
     while not state.ending:
         algorithm.step(system, state, 1)
-    assert state.rounds == whole.rounds
-    assert np.array_equal(state.point, whole.point)
-    assert np.array_equal(state.weights, whole.weights)
+    assert state.rounds == full.rounds
+    assert np.array_equal(state.point, full.point)
+    assert np.array_equal(state.weights, full.weights)

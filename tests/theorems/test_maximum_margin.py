@@ -34,9 +34,9 @@ def assert_proved(result: Result, rows: FloatArray, epsilon: float, *, unit_rows
     scores = rows @ result.point / lengths
     low = rows[scores < 1.5 * scores.min()]  # of the others doubles can tell
     assert margin_is_at_least(low, result.point, result.margin_lower, unit_rows=unit_rows)
-    some = np.flatnonzero(result.weights)
+    support = np.flatnonzero(result.weights)
     assert bounds_the_combination(
-        result.margin_upper, rows[some], result.weights[some], unit_rows=unit_rows
+        result.margin_upper, rows[support], result.weights[support], unit_rows=unit_rows
     )
 
 

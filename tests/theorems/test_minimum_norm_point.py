@@ -99,7 +99,7 @@ def test_weights_prove_that_there_is_no_margin(
 
 
 @pytest.mark.parametrize("seed", repeated(range(10), kept=2))
-def test_an_epsilon_below_rounding_ends_with_what_can_be_proved(seed: int) -> None:
+def test_an_epsilon_below_rounding_ends_with_verified_bounds(seed: int) -> None:
     rows = infeasible(5, 25, np.random.default_rng(seed))
     result = solve(rows, MinimumNormPoint(epsilon=1e-300), budget=Budget(updates=100))
     assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
@@ -134,7 +134,7 @@ def many_rows(feasible: bool, seed: int) -> FloatArray:
 
 @pytest.mark.parametrize("feasible", [True, False])
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
-def test_norms_fall_to_the_least_of_all_and_points_are_what_the_weights_say(
+def test_norms_decrease_to_the_minimum_and_points_agree_with_weights(
     seed: int, feasible: bool
 ) -> None:
     rows = many_rows(feasible, seed)
@@ -168,7 +168,7 @@ def test_a_round_costs_one_product_and_they_are_few(seed: int) -> None:
     assert gradual.updates > result.updates
 
 
-def test_the_bound_says_that_there_is_none() -> None:
+def test_the_bound_states_that_none_is_known() -> None:
     facts = ConicSystem.from_rows(many_rows(True, 0)).facts(0.01)
     bound = ALGORITHM.bound(facts)
     assert bound.value is None
@@ -178,10 +178,10 @@ def test_the_bound_says_that_there_is_none() -> None:
 @pytest.mark.parametrize("seed", repeated(range(3), kept=1))
 def test_dense_and_sparse_rows_and_two_runs_agree(seed: int) -> None:
     rows = many_rows(True, seed)
-    one, two, sparse = (solve(data, ALGORITHM) for data in (rows, rows, sp.csr_array(rows)))
-    assert np.array_equal(one.point, two.point)
-    assert one.updates == sparse.updates
-    assert one.point == pytest.approx(sparse.point, rel=1e-9, abs=1e-12)
+    first, two, sparse = (solve(data, ALGORITHM) for data in (rows, rows, sp.csr_array(rows)))
+    assert np.array_equal(first.point, two.point)
+    assert first.updates == sparse.updates
+    assert first.point == pytest.approx(sparse.point, rel=1e-9, abs=1e-12)
 
 
 def test_a_single_row_is_its_own_answer() -> None:

@@ -116,8 +116,8 @@ def entropic_prox(cone: Cone, x: FloatArray, step: FloatArray) -> FloatArray:
 
 def ball_prox(system: ConicSystem, y: FloatArray, step: FloatArray) -> FloatArray:
     """argmin over norm(u) <= 1 of <u, step> + norm(u - y)^2 / 2."""
-    moved = y - step
-    return np.asarray(moved / max(1.0, system.norm(moved)))
+    shifted = y - step
+    return np.asarray(shifted / max(1.0, system.norm(shifted)))
 
 
 def field(system: ConicSystem, at: Pair) -> Pair:
@@ -185,7 +185,7 @@ def printed_adaptive(setup: Setup, record: AdaptiveMirrorProx) -> Iterator[tuple
 
 
 def check_against_the_printed_form(
-    algorithm: Any, system: ConicSystem, course: Iterator[tuple[float, Pair]], steps: int
+    algorithm: Any, system: ConicSystem, expected_states: Iterator[tuple[float, Pair]], steps: int
 ) -> None:
     state = algorithm.start(system, np.random.default_rng(0))
     scale = Setup(system).lipschitz
@@ -195,7 +195,7 @@ def check_against_the_printed_form(
         state, _ = algorithm.step(system, state, 1)
         if state.updates == before:
             continue
-        gamma, w = next(course)
+        gamma, w = next(expected_states)
         x, y, total = x + gamma * scale * w.x, y + gamma * scale * w.y, total + gamma * scale
         assert state.total == pytest.approx(total)
         assert state.weights == pytest.approx(x, rel=1e-6, abs=1e-6)
@@ -224,12 +224,12 @@ def test_the_tested_steps_are_those_of_the_bregman_distance_written_out(
 
 def test_an_iteration_costs_four_products_and_the_stop_test_none() -> None:
     rows, _ = planted(5, 40, 1e-3, np.random.default_rng(3))
-    whole = solve(rows, MirrorProx())
-    cut = solve(rows, MirrorProx(), budget=Budget(updates=whole.updates // 2))
-    assert whole.status is Status.FEASIBLE
-    assert whole.products == 4 * whole.updates
+    full = solve(rows, MirrorProx())
+    cut = solve(rows, MirrorProx(), budget=Budget(updates=full.updates // 2))
+    assert full.status is Status.FEASIBLE
+    assert full.products == 4 * full.updates
     assert cut.status is Status.UPDATE_LIMIT
-    assert cut.products == 4 * cut.updates == 4 * (whole.updates // 2)
+    assert cut.products == 4 * cut.updates == 4 * (full.updates // 2)
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))

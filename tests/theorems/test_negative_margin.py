@@ -45,16 +45,16 @@ def drawn(dimension: int, seed: int) -> FloatArray:
 @pytest.mark.parametrize("seed", repeated(range(20), kept=1))
 def test_the_bracket_holds_the_radius_of_the_largest_ball(seed: int, dimension: int) -> None:
     rows = drawn(dimension, seed)
-    found, radius = negative_margin(rows), ball_radius(unit(rows))
-    assert found.dimension == found.unknowns == dimension
-    assert found.lower <= -radius * (1 - 1e-12)
-    assert found.upper >= -radius * (1 + 1e-12)
+    enclosure, radius = negative_margin(rows), ball_radius(unit(rows))
+    assert enclosure.dimension == enclosure.unknowns == dimension
+    assert enclosure.lower <= -radius * (1 - 1e-12)
+    assert enclosure.upper >= -radius * (1 + 1e-12)
     # the ball itself reaches radius along every axis, and the nearest facets met are near
-    assert -found.upper >= radius / math.sqrt(dimension) * (1 - 1e-9)
-    assert -found.lower <= 1.3 * radius
+    assert -enclosure.upper >= radius / math.sqrt(dimension) * (1 - 1e-9)
+    assert -enclosure.lower <= 1.3 * radius
     centre = float(np.linalg.norm(unit(rows).mean(axis=0)))
-    assert found.centre_norm == pytest.approx(centre, rel=1e-9)
-    assert found.centre_norm >= centre * (1 - 1e-15)
+    assert enclosure.centre_norm == pytest.approx(centre, rel=1e-9)
+    assert enclosure.centre_norm >= centre * (1 - 1e-15)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 4, 9])
@@ -62,11 +62,11 @@ def test_both_ends_are_attained(dimension: int) -> None:
     """The crosspolytope, whose facets are at 1 / sqrt(d), in a basis where it is exact or not."""
     basis = np.linalg.qr(np.random.default_rng(dimension).standard_normal((dimension,) * 2))[0]
     for axes in (np.eye(dimension), basis):
-        found = negative_margin(np.vstack([axes, -axes]))
-        assert found.lower == pytest.approx(-1 / math.sqrt(dimension), rel=1e-12)
-        assert found.lower <= -1 / math.sqrt(dimension)
-        assert found.upper >= -1 / math.sqrt(dimension)
-        assert found.upper <= -1 / dimension * (1 - 1e-9)  # the axes need not be the vertices'
+        bound = negative_margin(np.vstack([axes, -axes]))
+        assert bound.lower == pytest.approx(-1 / math.sqrt(dimension), rel=1e-12)
+        assert bound.lower <= -1 / math.sqrt(dimension)
+        assert bound.upper >= -1 / math.sqrt(dimension)
+        assert bound.upper <= -1 / dimension * (1 - 1e-9)  # the axes need not be the vertices'
     assert negative_margin(np.vstack([np.eye(4), -np.eye(4)])).upper == pytest.approx(-0.5)
 
 
@@ -78,53 +78,53 @@ def test_rows_of_a_smaller_span_are_measured_in_it(seed: int) -> None:
     flat[-1] = -flat[:-1].sum(axis=0)
     lifted = flat @ np.array([[1.0, 0, 2, 0, 1], [0, 0, 1, 0, -1], [0, 0, 0, 0, 3]])
     coordinates = np.linalg.qr(lifted.T)[0]
-    found, radius = negative_margin(lifted), 0.0
+    enclosure, radius = negative_margin(lifted), 0.0
     span = lifted @ coordinates[:, np.abs(coordinates.T @ lifted.T).max(axis=1) > 1e-6]
     radius = ball_radius(unit(span))
-    assert (found.dimension, found.unknowns) == (3, 5)
-    assert -found.upper <= radius * (1 + 1e-12)
-    assert -found.upper >= radius / math.sqrt(3) * (1 - 1e-6)
-    assert radius * (1 - 1e-12) <= -found.lower <= 1.3 * radius
+    assert (enclosure.dimension, enclosure.unknowns) == (3, 5)
+    assert -enclosure.upper <= radius * (1 + 1e-12)
+    assert -enclosure.upper >= radius / math.sqrt(3) * (1 - 1e-6)
+    assert radius * (1 - 1e-12) <= -enclosure.lower <= 1.3 * radius
 
 
 def test_a_span_that_is_flat_to_rounding_only_has_no_radius() -> None:
     """The rows span three dimensions by their last digits: there the ball is that small."""
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(rng.standard_normal((3, 3)))[0]
-    found = negative_margin(drawn(2, 0) @ basis[:2])
-    assert found.upper == math.inf
-    assert found.reason
+    bound = negative_margin(drawn(2, 0) @ basis[:2])
+    assert bound.upper == math.inf
+    assert bound.reason
 
 
 def test_feasible_rows_have_no_negative_margin() -> None:
-    found = negative_margin(planted(4, 30, 0.1, np.random.default_rng(0))[0])
-    assert found.upper == math.inf
-    assert found.lower <= 0.0
-    assert "0 could not be proved to lie inside the hull" in str(found)
+    bound = negative_margin(planted(4, 30, 0.1, np.random.default_rng(0))[0])
+    assert bound.upper == math.inf
+    assert bound.lower <= 0.0
+    assert "0 could not be proved to lie inside the hull" in str(bound)
     facts = ConicSystem.from_rows(np.eye(2)).facts()
-    assert found.with_radius(facts).hull_radius is None
+    assert bound.with_radius(facts).hull_radius is None
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_form_of_the_problem_makes_no_difference(seed: int) -> None:
     rows = drawn(3, seed)
-    found = negative_margin(rows)
+    bound = negative_margin(rows)
     for same in (sp.csr_array(rows), ConicSystem.from_rows(rows), rows * 2.0**40):
         other = negative_margin(same)
         bracket = other.lower, other.upper, other.centre_norm
-        assert bracket == pytest.approx((found.lower, found.upper, found.centre_norm), rel=1e-12)
+        assert bracket == pytest.approx((bound.lower, bound.upper, bound.centre_norm), rel=1e-12)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], len(rows))
     signs[:2] = 1.0, -1.0
     lifted = negative_margin((rows * signs[:, None], signs))  # y_i (x_i, 1)
     assert lifted.dimension == 4
     raw = negative_margin(ConicSystem(Matrix(unit(rows)), Orthant(len(rows))))
-    assert raw.lower == pytest.approx(found.lower)
-    assert raw.upper == pytest.approx(found.upper)
+    assert raw.lower == pytest.approx(bound.lower)
+    assert raw.upper == pytest.approx(bound.upper)
     longer = negative_margin(ConicSystem(Matrix(4.0 * unit(rows)), Orthant(len(rows))))
-    assert longer.lower == pytest.approx(4.0 * found.lower)
+    assert longer.lower == pytest.approx(4.0 * bound.lower)
 
 
-def test_what_is_no_set_of_rows_is_refused() -> None:
+def test_arrays_that_are_no_rows_are_refused() -> None:
     examples = np.random.default_rng(0).standard_normal((6, 2))
     kernel = ConicSystem.from_kernel(Linear(), examples, [0, 1, 0, 1, 0, 1])
     for system in (kernel, ConicSystem.second_order(np.eye(3), [3])):
@@ -153,10 +153,10 @@ def test_no_weights_prove_too_large_a_ball(seed: int) -> None:
                 exact = reaching(rows, sign * span.basis[:, axis])
                 weights = np.maximum(exact + spread * rng.standard_normal(len(rows)), 0.0)
                 scale = 10.0 ** rng.integers(-5, 5)
-                found = prove_reach(
+                proof = prove_reach(
                     rows, scale * weights, sign * span.basis[:, axis], unit_rows=True
                 )
-                reaches.append(found or Reach(1e-300, 0.0))
+                reaches.append(proof or Reach(1e-300, 0.0))
         inner = inner_radius(span, reaches)
         assert inner <= radius
         proved += inner > 0.0
@@ -175,7 +175,7 @@ def reaching(rows: FloatArray, direction: FloatArray) -> FloatArray:
     return np.asarray(answer.x[:count])
 
 
-def test_weights_that_are_no_weights_prove_nothing() -> None:
+def test_invalid_weights_prove_nothing() -> None:
     rows = np.vstack([np.eye(2), -np.eye(2)])
     for weights in ([1.0, -1e-9, 0, 0], [0.0, 0, 0, 0], [0.0, 0, 1, 0], [np.nan, 0, 0, 0]):
         assert prove_reach(rows, np.array(weights), np.eye(2)[0], unit_rows=True) is None
@@ -195,11 +195,11 @@ def test_every_direction_of_the_span_bounds_the_radius_from_above(seed: int) -> 
     lifted = np.hstack([rows, np.zeros((len(rows), 1))])
     for direction in rng.standard_normal((20, 3)):
         exact = -float((unit(rows) @ direction).min()) / float(np.linalg.norm(direction))
-        found = outer_radius(Matrix(rows), direction, complete=True, unit_rows=True)
-        assert radius <= exact <= found <= exact * (1 + 1e-9)
+        bound = outer_radius(Matrix(rows), direction, complete=True, unit_rows=True)
+        assert radius <= exact <= bound <= exact * (1 + 1e-9)
         combination = np.linalg.lstsq(lifted.T, np.append(direction, 0.0), rcond=None)[0]
-        found = outer_radius(Matrix(lifted), combination, complete=False, unit_rows=True)
-        assert exact * (1 - 1e-12) <= found <= exact * (1 + 1e-9)
+        bound = outer_radius(Matrix(lifted), combination, complete=False, unit_rows=True)
+        assert exact * (1 - 1e-12) <= bound <= exact * (1 + 1e-9)
     assert outer_radius(Matrix(rows), np.zeros(3), complete=True, unit_rows=True) == math.inf
 
 
@@ -244,9 +244,9 @@ def test_an_infeasible_run_knows_how_infeasible_it_is() -> None:
     assert "for 0" not in solve(system, "von-neumann").bound.theorem
 
 
-def test_what_is_not_bounded_in_time_is_said() -> None:
+def test_an_unbounded_computation_in_time_is_reported() -> None:
     square = np.vstack([np.eye(2), -np.eye(2)])
     with time_limit(0.0):
-        found = negative_margin(square)
-    assert (found.lower, found.upper) == (-np.inf, np.inf)
-    assert "the time is up" in str(found)
+        bound = negative_margin(square)
+    assert (bound.lower, bound.upper) == (-np.inf, np.inf)
+    assert "the time is up" in str(bound)

@@ -51,8 +51,8 @@ def test_the_bound_is_attained_on_orthonormal_rows(dimension: int) -> None:
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_the_point_is_the_mean_of_the_cuts_and_its_norm_falls(seed: int, kind: str) -> None:
     """y_k = A p_k with p_k in the base; norm(y_k)^2 <= L^2 / k, since all cuts had <a, y> <= 0."""
-    known = feasible_of(kind, seed) if kind in FEASIBLE else infeasible_of(kind, seed)
-    system = ready(ALGORITHM, known.system)
+    planted_system = feasible_of(kind, seed) if kind in FEASIBLE else infeasible_of(kind, seed)
+    system = ready(ALGORITHM, planted_system.system)
     size = system.atom_norm()
     for state in walk(ALGORITHM, system, 60):
         if not state.updates:
@@ -63,7 +63,7 @@ def test_the_point_is_the_mean_of_the_cuts_and_its_norm_falls(seed: int, kind: s
         assert system.operator.combine(state.weights) == pytest.approx(state.point, abs=1e-9)
         norm = system.norm(state.point)
         assert norm**2 <= size**2 / state.updates * (1 + 1e-9)
-        assert norm >= known.margin * (1 - 1e-9)  # Lemma 3
+        assert norm >= planted_system.margin * (1 - 1e-9)  # Lemma 3
 
 
 @pytest.mark.parametrize("kind", INFEASIBLE)

@@ -36,8 +36,8 @@ def test_mistakes_stay_within_the_hinge_loss_bound(seed: int, kind: str) -> None
     examples, signs = STREAMS[kind](seed, features=2 + seed % 5)
     for passes in PASSES:
         for order in ORDERS:
-            found = online_perceptron(examples, signs, passes=passes, order=order, seed=seed)
-            mistakes = found.mistakes
+            run = online_perceptron(examples, signs, passes=passes, order=order, seed=seed)
+            mistakes = run.mistakes
             bound = hinge_loss_bound(examples, signs, presentations=mistakes.presentations)
             assert mistakes.total <= bound.value
             assert bound.width <= 1e-6
@@ -73,12 +73,12 @@ def test_weight_and_inner_product_grow_as_in_the_proof(seed: int, kind: str) -> 
     squares = (examples**2).sum(axis=1)
     comparison = hinge_loss_bound(examples, signs).comparison
     for passes in (1, 2, 3, 10):
-        found = online_perceptron(examples, signs, passes=passes)
-        total, counts = found.mistakes.total, found.mistakes.of_example
-        assert found.weight @ found.weight <= counts @ squares <= total * squares.max()
+        run = online_perceptron(examples, signs, passes=passes)
+        total, counts = run.mistakes.total, run.mistakes.of_example
+        assert run.weight @ run.weight <= counts @ squares <= total * squares.max()
         loss = counts @ losses(examples, signs, comparison)
-        assert found.weight @ comparison >= total - loss - 1e-9 * total
-        assert np.array_equal(found.weight, (counts * signs) @ examples)
+        assert run.weight @ comparison >= total - loss - 1e-9 * total
+        assert np.array_equal(run.weight, (counts * signs) @ examples)
 
 
 @pytest.mark.parametrize("affine", [False, True])
@@ -89,13 +89,13 @@ def test_mistakes_stay_within_novikoffs_bound(seed: int, affine: bool) -> None:
     bound = novikoff_bound(examples, signs, affine=affine)
     assert bound is not None
     assert bound.width <= 1e-6
-    found = online_perceptron(examples, signs, affine=affine, passes=1_000_000)
-    assert found.mistakes.separated
-    assert found.mistakes.total <= bound.value
+    run = online_perceptron(examples, signs, affine=affine, passes=1_000_000)
+    assert run.mistakes.separated
+    assert run.mistakes.total <= bound.value
     hinge = hinge_loss_bound(
-        examples, signs, affine=affine, presentations=found.mistakes.presentations
+        examples, signs, affine=affine, presentations=run.mistakes.presentations
     )
-    assert found.mistakes.total <= hinge.value
+    assert run.mistakes.total <= hinge.value
     assert hinge.least <= bound.value
 
 
@@ -103,8 +103,8 @@ def test_mistakes_stay_within_novikoffs_bound(seed: int, affine: bool) -> None:
 def test_both_bounds_are_attained_on_orthonormal_examples(dimension: int) -> None:
     signs = np.where(np.arange(dimension) % 2, 1.0, -1.0)
     labels = signs if dimension > 1 else None
-    found = online_perceptron(np.eye(dimension), labels, passes=5)
-    assert found.mistakes.per_pass.tolist() == [dimension, 0]
+    run = online_perceptron(np.eye(dimension), labels, passes=5)
+    assert run.mistakes.per_pass.tolist() == [dimension, 0]
     bound = novikoff_bound(np.eye(dimension), labels)
     assert bound is not None
     for value in (bound.value, bound.least, hinge_loss_bound(np.eye(dimension), labels).value):
@@ -114,9 +114,9 @@ def test_both_bounds_are_attained_on_orthonormal_examples(dimension: int) -> Non
 @pytest.mark.parametrize("passes", [1, 2, 50])
 def test_half_of_the_hinge_loss_bound_is_attained_on_contradictions(passes: int) -> None:
     """One example of both signs: every presentation is a mistake, and w* = 0 is the best."""
-    found = online_perceptron([[1.0], [1.0]], [1, 0], passes=passes)
+    run = online_perceptron([[1.0], [1.0]], [1, 0], passes=passes)
     bound = hinge_loss_bound([[1.0], [1.0]], [1, 0], presentations=passes)
-    assert found.mistakes.total == 2 * passes
+    assert run.mistakes.total == 2 * passes
     assert bound.value == pytest.approx(4 * passes)
     assert bound.least == pytest.approx(4 * passes)
     assert bound.hinge_loss == pytest.approx(2 * passes)

@@ -44,7 +44,7 @@ def test_classical_updates_stay_within_the_bound(seed):
 
 @pytest.mark.parametrize("normalized", [True, False])
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
-def test_from_the_barycentre_updates_stay_within_a_bound_of_their_own(seed, normalized):
+def test_from_the_barycentre_updates_stay_within_a_separate_bound(seed, normalized):
     rng = np.random.default_rng(seed)
     rows, _ = planted(4, 25, 0.05, rng)
     rows *= rng.uniform(0.5, 2.0, (25, 1))

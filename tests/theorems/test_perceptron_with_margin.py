@@ -27,9 +27,9 @@ SEEDS = range(20)
 ROOM = 1 + 1e-9
 
 
-def choices(given: Known) -> list[PerceptronWithMargin]:
+def choices(problem: Known) -> list[PerceptronWithMargin]:
     """b from much less to much more than eta R^2."""
-    square = given.longest**2
+    square = problem.longest**2
     return [
         PerceptronWithMargin(),
         PerceptronWithMargin(b=0.01 * square),
@@ -39,46 +39,48 @@ def choices(given: Known) -> list[PerceptronWithMargin]:
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
-def test_updates_and_margins_are_those_promised(seed: int) -> None:
+def test_updates_and_margins_are_within_the_guarantee(seed: int) -> None:
     """(2.11) and (2.21), as written down there."""
-    given = known(seed)
-    for algorithm in choices(given):
-        state, bound = run_to_claim(algorithm, given)
-        b = algorithm.rate * given.longest**2 if algorithm.b is None else algorithm.b
-        ratio = given.longest / given.margin
-        expected = 2 * (ratio**2 / 2 + b / algorithm.rate / given.margin**2)
+    problem = known(seed)
+    for algorithm in choices(problem):
+        state, bound = run_to_claim(algorithm, problem)
+        b = algorithm.rate * problem.longest**2 if algorithm.b is None else algorithm.b
+        ratio = problem.longest / problem.margin
+        expected = 2 * (ratio**2 / 2 + b / algorithm.rate / problem.margin**2)
         assert bound == pytest.approx(expected)
-        least = given.margin / (2 + algorithm.rate * given.longest**2 / b)
-        assert algorithm.guaranteed_margin(given.facts) == pytest.approx(least)
+        least = problem.margin / (2 + algorithm.rate * problem.longest**2 / b)
+        assert algorithm.guaranteed_margin(problem.facts) == pytest.approx(least)
         length = float(np.linalg.norm(state.point))
         assert b / length >= least / ROOM
-        assert given.worst(state.point) > b / length / ROOM
-        assert length <= (algorithm.rate * given.longest**2 + 2 * b) / given.margin * ROOM  # (2.20)
+        assert problem.worst(state.point) > b / length / ROOM
+        assert (
+            length <= (algorithm.rate * problem.longest**2 + 2 * b) / problem.margin * ROOM
+        )  # (2.20)
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
 def test_half_of_the_largest_margin_for_a_large_b(seed: int) -> None:
-    given = known(seed)
-    algorithm = PerceptronWithMargin(b=100.0 * given.longest**2)
-    state, _ = run_to_claim(algorithm, given)
-    assert given.worst(state.point) >= 0.497 * given.margin
+    problem = known(seed)
+    algorithm = PerceptronWithMargin(b=100.0 * problem.longest**2)
+    state, _ = run_to_claim(algorithm, problem)
+    assert problem.worst(state.point) >= 0.497 * problem.margin
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_norm_and_inner_product_are_squeezed_as_in_the_proof(seed: int) -> None:
     """(2.10) at every update, and a = eta A w."""
-    given = known(seed)
-    for algorithm in choices(given):
-        b = algorithm.rate * given.longest**2 if algorithm.b is None else algorithm.b
-        growth = algorithm.rate**2 * given.longest**2 + 2 * algorithm.rate * b
-        for state in walk(algorithm, ready(algorithm, given.system), 500):
+    problem = known(seed)
+    for algorithm in choices(problem):
+        b = algorithm.rate * problem.longest**2 if algorithm.b is None else algorithm.b
+        growth = algorithm.rate**2 * problem.longest**2 + 2 * algorithm.rate * b
+        for state in walk(algorithm, ready(algorithm, problem.system), 500):
             t = state.updates
-            inner = float(state.point @ given.best)
-            assert algorithm.rate * given.margin * t <= inner * ROOM
+            inner = float(state.point @ problem.best)
+            assert algorithm.rate * problem.margin * t <= inner * ROOM
             assert np.linalg.norm(state.point) <= np.sqrt(growth * t) * ROOM
             assert state.weights is not None
             assert state.weights.sum() == t
-            assert algorithm.rate * state.weights @ given.rows == pytest.approx(state.point)
+            assert algorithm.rate * state.weights @ problem.rows == pytest.approx(state.point)
 
 
 @pytest.mark.parametrize("make", [known, orthonormal])
@@ -87,26 +89,26 @@ def test_updates_turn_towards_the_best_direction_from_the_critical_one_on(
     seed: int, make: Any
 ) -> None:
     """(2.18), less than half of t_N (2.19)."""
-    given = make(seed)
-    for algorithm in choices(given):
-        critical = algorithm.critical_time(given.facts)
-        b = algorithm.rate * given.longest**2 if algorithm.b is None else algorithm.b
-        square = (given.longest / given.margin) ** 2
-        expected = square * (1 - 1 / square) / 2 + b / algorithm.rate / given.margin**2
+    problem = make(seed)
+    for algorithm in choices(problem):
+        critical = algorithm.critical_time(problem.facts)
+        b = algorithm.rate * problem.longest**2 if algorithm.b is None else algorithm.b
+        square = (problem.longest / problem.margin) ** 2
+        expected = square * (1 - 1 / square) / 2 + b / algorithm.rate / problem.margin**2
         assert critical == pytest.approx(expected)
-        course = np.array(angles(algorithm, given, most=20_000))
-        steps = np.diff(course)[max(1, int(critical) + 1) :]
+        cosines = np.array(angles(algorithm, problem, most=20_000))
+        steps = np.diff(cosines)[max(1, int(critical) + 1) :]
         assert (steps > -1e-13).all()
-        assert 2 * critical < algorithm.bound(given.facts).value
+        assert 2 * critical < algorithm.bound(problem.facts).value
 
 
 def test_before_the_critical_time_updates_may_turn_away_and_after_it_some_come() -> None:
     algorithm, away, after = PerceptronWithMargin(), 0, 0
     for seed in SEEDS:
-        for given in (known(seed), orthonormal(seed)):
-            critical = algorithm.critical_time(given.facts)
+        for problem in (known(seed), orthonormal(seed)):
+            critical = algorithm.critical_time(problem.facts)
             assert critical is not None
-            steps = np.diff(angles(algorithm, given))
+            steps = np.diff(angles(algorithm, problem))
             away += int((steps[: int(critical)] < -1e-6).sum())
             after += len(steps[int(critical) + 1 :])
     assert away > 20
@@ -115,38 +117,40 @@ def test_before_the_critical_time_updates_may_turn_away_and_after_it_some_come()
 
 @pytest.mark.parametrize("power", [-40, -3, 1, 20])
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
-def test_with_the_default_b_the_rate_only_stretches_the_course(seed: int, power: int) -> None:
-    given, rate = known(seed), 2.0**power
-    one, other = (
-        first_claim(algorithm, ready(algorithm, given.system), BUDGET.updates)[0]
+def test_with_the_default_b_the_rate_only_scales_the_iterates(seed: int, power: int) -> None:
+    problem, rate = known(seed), 2.0**power
+    first, second = (
+        first_claim(algorithm, ready(algorithm, problem.system), BUDGET.updates)[0]
         for algorithm in (PerceptronWithMargin(), PerceptronWithMargin(rate=rate))
     )
-    assert one.updates == other.updates
-    assert np.array_equal(one.point * rate, other.point)
+    assert first.updates == second.updates
+    assert np.array_equal(first.point * rate, second.point)
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_uneven_margins_give_each_class_its_own(seed: int) -> None:
     """With equal ones it is the perceptron with margin."""
-    given = known(2 * seed)  # augmented examples: the last entry has the sign of the class
-    square = given.longest**2
+    problem = known(2 * seed)  # augmented examples: the last entry has the sign of the class
+    square = problem.longest**2
     even, same = PerceptronWithMargin(b=square), PerceptronWithMargin(b=square, negative=square)
-    assert np.array_equal(run_to_claim(even, given)[0].point, run_to_claim(same, given)[0].point)
+    assert np.array_equal(
+        run_to_claim(even, problem)[0].point, run_to_claim(same, problem)[0].point
+    )
     for b, negative in ((square, 0.05 * square), (0.05 * square, square)):
         algorithm = PerceptronWithMargin(b=b, negative=negative)
-        state, bound = run_to_claim(algorithm, given)
-        assert bound == even.bound(given.facts).value
-        assert algorithm.critical_time(given.facts) == even.critical_time(given.facts)
+        state, bound = run_to_claim(algorithm, problem)
+        assert bound == even.bound(problem.facts).value
+        assert algorithm.critical_time(problem.facts) == even.critical_time(problem.facts)
         length = float(np.linalg.norm(state.point))
         for limit, rows in (
-            (b, given.rows[given.rows[:, -1] > 0]),
-            (negative, given.rows[given.rows[:, -1] < 0]),
+            (b, problem.rows[problem.rows[:, -1] > 0]),
+            (negative, problem.rows[problem.rows[:, -1] < 0]),
         ):
-            least = limit * given.margin / (3 * square)
+            least = limit * problem.margin / (3 * square)
             assert (rows @ state.point).min() > limit
             assert (rows @ state.point).min() / length >= least / ROOM
-        guaranteed = algorithm.guaranteed_margin(given.facts)
-        assert guaranteed == pytest.approx(0.05 * square * given.margin / (3 * square))
+        guaranteed = algorithm.guaranteed_margin(problem.facts)
+        assert guaranteed == pytest.approx(0.05 * square * problem.margin / (3 * square))
 
 
 def test_uneven_margins_of_kernels_are_refused() -> None:
@@ -193,13 +197,13 @@ def test_cuts_of_a_cone_are_passed_by_the_promised_margin(seed: int, kind: str) 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_on_rows_in_turn_it_is_the_perceptron_with_margin(seed: int) -> None:
-    given = known(seed)
-    swept = solve(given.system, PerceptronWithMargin(b=2.0))
-    for rows in (given.rows, sp.csr_array(given.rows)):
+    problem = known(seed)
+    swept = solve(problem.system, PerceptronWithMargin(b=2.0))
+    for rows in (problem.rows, sp.csr_array(problem.rows)):
         system = ConicSystem.from_rows(rows, margin="directional")
-        asked = solve(system, TauPerceptron(tau=2.0), oracle="cyclic")
-        assert asked.updates == swept.updates
-        assert asked.point == pytest.approx(swept.point, rel=1e-9, abs=1e-9)
+        by_oracle = solve(system, TauPerceptron(tau=2.0), oracle="cyclic")
+        assert by_oracle.updates == swept.updates
+        assert by_oracle.point == pytest.approx(swept.point, rel=1e-9, abs=1e-9)
 
 
 def test_a_cut_without_a_normal_ends_it() -> None:
@@ -221,13 +225,13 @@ RELAXATIONS = [
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_relaxations_take_the_updates_promised(seed: int, algorithm: RelaxationWithMargin) -> None:
     """(2.29), and the margin that (2.28) leaves."""
-    given = known(seed)
+    problem = known(seed)
     b, aim, rate = algorithm.b, algorithm.aim, algorithm.rate
-    longest, shortest = given.longest, given.shortest
+    longest, shortest = problem.longest, problem.shortest
     expected = 1 / (rate * (2 - rate)) * (longest**2 / (aim - b)) ** 2
-    expected *= aim**2 / (shortest * given.margin) ** 2
-    assert algorithm.bound(given.facts).value == pytest.approx(expected)
-    small = given.unit if expected >= BUDGET.updates else given
+    expected *= aim**2 / (shortest * problem.margin) ** 2
+    assert algorithm.bound(problem.facts).value == pytest.approx(expected)
+    small = problem.unit if expected >= BUDGET.updates else problem
     state, _ = run_to_claim(algorithm, small)
     least = algorithm.guaranteed_margin(small.facts)
     assert least is not None
@@ -241,16 +245,16 @@ def test_relaxations_are_squeezed_as_in_the_proof(
     seed: int, algorithm: RelaxationWithMargin
 ) -> None:
     """(2.28) at every update, and a = eta A w."""
-    given = known(seed)
+    problem = known(seed)
     b, aim, rate = algorithm.b, algorithm.aim, algorithm.rate
-    least = (aim - b) / given.longest**2
-    for state in walk(algorithm, ready(algorithm, given.system), 500):
+    least = (aim - b) / problem.longest**2
+    for state in walk(algorithm, ready(algorithm, problem.system), 500):
         t = state.updates
-        assert rate * least * given.margin * t <= state.point @ given.best * ROOM
-        longest = aim / given.shortest * np.sqrt(rate / (2 - rate) * t)
+        assert rate * least * problem.margin * t <= state.point @ problem.best * ROOM
+        longest = aim / problem.shortest * np.sqrt(rate / (2 - rate) * t)
         assert np.linalg.norm(state.point) <= longest * ROOM
         assert state.weights is not None
-        assert rate * state.weights @ given.rows == pytest.approx(state.point)
+        assert rate * state.weights @ problem.rows == pytest.approx(state.point)
 
 
 def test_a_relaxation_of_rate_1_puts_the_row_at_its_aim() -> None:
@@ -274,7 +278,7 @@ def test_an_aim_that_is_not_above_b_is_refused() -> None:
 @pytest.mark.parametrize(
     "algorithm", [PerceptronWithMargin(), TauPerceptron(), RelaxationWithMargin()]
 )
-def test_without_a_known_margin_there_is_no_promise(algorithm: Any) -> None:
+def test_without_a_known_margin_there_is_no_bound(algorithm: Any) -> None:
     facts = ConicSystem.from_rows(np.eye(2)).facts()
     assert algorithm.bound(facts).value is None
     assert "margin" in algorithm.bound(facts).reason
@@ -285,12 +289,14 @@ def test_without_a_known_margin_there_is_no_promise(algorithm: Any) -> None:
 
 @pytest.mark.parametrize("algorithm", [PerceptronWithMargin(), RelaxationWithMargin()])
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
-def test_the_course_does_not_depend_on_how_it_is_cut_into_steps(seed: int, algorithm: Any) -> None:
-    given = known(seed)
-    whole = first_claim(algorithm, ready(algorithm, given.system), BUDGET.updates)[0]
-    pieces = list(walk(algorithm, ready(algorithm, given.system), BUDGET.updates))[-1]
-    assert pieces.updates == whole.updates
-    assert np.array_equal(pieces.point, whole.point)
+def test_the_iterates_do_not_depend_on_how_they_are_split_into_steps(
+    seed: int, algorithm: Any
+) -> None:
+    problem = known(seed)
+    full = first_claim(algorithm, ready(algorithm, problem.system), BUDGET.updates)[0]
+    pieces = list(walk(algorithm, ready(algorithm, problem.system), BUDGET.updates))[-1]
+    assert pieces.updates == full.updates
+    assert np.array_equal(pieces.point, full.point)
 
 
 def test_a_start_is_where_it_begins() -> None:

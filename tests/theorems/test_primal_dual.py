@@ -106,7 +106,7 @@ def test_the_gap_of_the_averages_is_within_the_theorem_at_every_iteration(
 @pytest.mark.parametrize("algorithm", [CONSTANT, ADAPTIVE], ids=repr)
 @pytest.mark.parametrize("kind", HALF)
 @pytest.mark.parametrize("seed", repeated(range(2), kept=1))
-def test_the_sums_are_what_they_say(
+def test_the_sums_agree_with_their_definitions(
     seed: int, kind: tuple[str, str], algorithm: PrimalDual
 ) -> None:
     system = known_system(kind, seed)
@@ -120,13 +120,13 @@ def test_the_sums_are_what_they_say(
         assert cone.eigenvalues(weights / cone.multiplicity).min() >= -1e-12 * state.total
         assert state.share @ cone.identity == pytest.approx(1.0)
         scale = state.total * system.atom_norm()
-        for kept, computed in (
+        for stored, computed in (
             (state.scores, operator.scores(state.point)),
             (state.image, operator.combine(weights)),
             (state.share_image, operator.combine(state.share)),
             (state.centre_scores, operator.scores(state.centre)),
         ):
-            assert kept == pytest.approx(computed, abs=1e-9 * scale)
+            assert stored == pytest.approx(computed, abs=1e-9 * scale)
 
 
 # --- the algorithm with its prox-mappings written out --------------------------------------------
@@ -169,11 +169,11 @@ def written_out(
         dx, dy = operator.combine(x_next - x), y_next - y
         distance = divergence(cone, x_next, x) * norm / root
         distance += system.norm(dy) ** 2 * norm * root / 2
-        longest, used = distance / abs(operator.inner(dx, dy)), eta
+        longest, step = distance / abs(operator.inner(dx, dy)), eta
         if adaptive:
             eta = max(1.0, min((1 - (k + 1) ** -0.3) * longest, (1 + (k + 1) ** -0.6) * eta))
-        if used <= longest or used == 1.0:
-            yield used, x_next, y
+        if step <= longest or step == 1.0:
+            yield step, x_next, y
             x, y = x_next, y_next
 
 
@@ -184,9 +184,9 @@ def test_accumulated_scores_are_the_prox_steps_written_out(
     seed: int, kind: tuple[str, str], algorithm: PrimalDual
 ) -> None:
     system = known_system(kind, seed)
-    course = written_out(system, algorithm is ADAPTIVE)
+    states = written_out(system, algorithm is ADAPTIVE)
     point, weights = np.zeros(system.dimension), np.zeros(system.cone.size)
-    for state, (eta, x, y) in zip(unstopped(algorithm, system, 12), course, strict=False):
+    for state, (eta, x, y) in zip(unstopped(algorithm, system, 12), states, strict=False):
         point, weights = point + eta * y, weights + eta * x
         assert state.share == pytest.approx(x, rel=1e-5, abs=1e-6)
         assert state.point == pytest.approx(point, rel=1e-5, abs=1e-5)
@@ -228,7 +228,7 @@ def test_adaptive_steps_bound_the_margin_where_there_is_none(seed: int, kind: st
 
 
 @pytest.mark.parametrize("seed", repeated(range(3), kept=1))
-def test_reflected_rows_take_some_dozens_of_iterations(seed: int) -> None:
+def test_reflected_rows_need_some_dozens_of_iterations(seed: int) -> None:
     """100 x 5000 with a margin of about 6e-4: the bound of constant steps is beyond 6000."""
     result = solve(reflected(100, 5000, 0.3, seed), ADAPTIVE)
     assert result.status is Status.FEASIBLE
@@ -296,12 +296,12 @@ def test_the_last_weights_are_claimed_too(seed: int) -> None:
 
 def test_an_iteration_costs_two_products_and_a_trial_in_vain_one() -> None:
     rows, _ = planted(5, 40, 1e-3, np.random.default_rng(3))
-    whole = solve(rows, CONSTANT)
-    cut = solve(rows, CONSTANT, budget=Budget(updates=whole.updates // 2))
-    assert whole.status is Status.FEASIBLE
-    assert whole.products == 2 + 2 * whole.updates
+    full = solve(rows, CONSTANT)
+    cut = solve(rows, CONSTANT, budget=Budget(updates=full.updates // 2))
+    assert full.status is Status.FEASIBLE
+    assert full.products == 2 + 2 * full.updates
     assert cut.status is Status.UPDATE_LIMIT
-    assert cut.products == 2 + 2 * cut.updates == 2 + 2 * (whole.updates // 2)
+    assert cut.products == 2 + 2 * cut.updates == 2 + 2 * (full.updates // 2)
     adaptive = solve(reflected(20, 400, 0.3, 0), ADAPTIVE)
     assert adaptive.products == 2 + adaptive.updates + adaptive.iterations
 
@@ -319,5 +319,5 @@ def test_one_row_or_entry_is_its_own_answer(algorithm: PrimalDual) -> None:
 
 def test_walks_are_the_same_every_time() -> None:
     system = ready(ADAPTIVE, ConicSystem.from_rows(reflected(8, 100, 0.3, 0)))
-    one, two = ([s.point.copy() for s in walk(ADAPTIVE, system, 30)] for _ in range(2))
-    assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+    first, second = ([s.point.copy() for s in walk(ADAPTIVE, system, 30)] for _ in range(2))
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))

@@ -44,11 +44,11 @@ def scattered(seed: int) -> FloatArray:
 def steps(system: ConicSystem, most: int) -> list[tuple[Any, Any]]:
     """The states and claims of single steps."""
     state: Any = SINGLE.start(system, np.random.default_rng(0))
-    course = []
+    states = []
     for _ in range(most):
         state, claim = SINGLE.step(system, state, 5)
-        course.append((state, claim))
-    return course
+        states.append((state, claim))
+    return states
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -122,12 +122,12 @@ def test_the_steps_go_on_in_double_precision_from_the_same_sums(seed: int) -> No
     state: Any = states[at]
     assert state.weights @ np.ones(200) == pytest.approx(state.total)
     assert state.total >= single.run_state.numbers[TOTAL]
-    for kept, exact in (
+    for stored, exact in (
         (state.scores, system.operator.scores(state.point)),
         (state.image, system.operator.combine(state.weights)),
         (state.centre_scores, system.operator.scores(state.centre)),
     ):
-        np.testing.assert_allclose(kept, exact, rtol=0, atol=1e-9 * state.total)
+        np.testing.assert_allclose(stored, exact, rtol=0, atol=1e-9 * state.total)
 
 
 def test_a_claim_that_did_not_end_the_run_is_not_repeated_but_left_to_double_precision() -> None:
@@ -142,7 +142,7 @@ def test_a_claim_that_did_not_end_the_run_is_not_repeated_but_left_to_double_pre
     assert len(set(claims)) == len(claims) > 1
 
 
-def test_sums_that_are_not_numbers_begin_anew_in_double_precision() -> None:
+def test_non_finite_sums_restart_in_double_precision() -> None:
     rows = of_margin(0.01, 1)
     system = ready(SINGLE, ConicSystem.from_rows(rows))
     state: Any = SINGLE.start(system, np.random.default_rng(0))
@@ -165,10 +165,10 @@ def test_rows_are_copied_only_where_they_are_not_unit_and_single() -> None:
     unit = rows.astype(np.float32)
     assert np.shares_memory(single_rows(ConicSystem.from_rows(unit)), unit)
     for given_rows in (rows, 3.0 * unit, 1e-30 * rows):
-        taken = single_rows(ConicSystem.from_rows(given_rows))
-        assert taken.dtype == np.float32
-        assert not np.shares_memory(taken, given_rows)
-        np.testing.assert_allclose(taken, rows, rtol=0, atol=1e-6)
+        converted = single_rows(ConicSystem.from_rows(given_rows))
+        assert converted.dtype == np.float32
+        assert not np.shares_memory(converted, given_rows)
+        np.testing.assert_allclose(converted, rows, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -206,15 +206,17 @@ def test_products_are_counted() -> None:
 @pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_rows_take_the_steps_of_any_cone_to_rounding(seed: int) -> None:
     rows = of_margin(1e-3, seed)
-    one = ready(DOUBLE, ConicSystem(Matrix(rows), Orthant(300)))
+    ready_report = ready(DOUBLE, ConicSystem(Matrix(rows), Orthant(300)))
     other = ready(DOUBLE, ConicSystem(Matrix(rows), Product([Orthant(100), Orthant(200)])))
-    states: list[Any] = [DOUBLE.start(system, np.random.default_rng(0)) for system in (one, other)]
+    states: list[Any] = [
+        DOUBLE.start(system, np.random.default_rng(0)) for system in (ready_report, other)
+    ]
     for _ in range(20):
-        for k, system in enumerate((one, other)):
+        for k, system in enumerate((ready_report, other)):
             states[k], _ = DOUBLE.step(system, states[k], 1)
         assert states[0].updates == states[1].updates
         assert states[0].eta == pytest.approx(states[1].eta, rel=1e-6)
         for name in ("point", "weights", "scores", "share", "centre"):
-            kept, expected = (getattr(state, name) for state in states)
-            np.testing.assert_allclose(kept, expected, rtol=1e-7, atol=1e-9)
-    assert one.counters == other.counters
+            by_pieces, expected = (getattr(state, name) for state in states)
+            np.testing.assert_allclose(by_pieces, expected, rtol=1e-7, atol=1e-9)
+    assert ready_report.counters == other.counters

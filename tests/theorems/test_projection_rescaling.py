@@ -59,14 +59,14 @@ def pairs(kinds: list[str], step: int) -> list[Any]:
     return thinned(every, step=step)
 
 
-def made(family: str, seed: int, **others: Any) -> tuple[ConicSystem, FloatArray | None]:
+def system_of(family: str, seed: int, **rest: Any) -> tuple[ConicSystem, FloatArray | None]:
     """A conditioned system, and its known x = A*y in isometric coordinates."""
-    record = ConditionedCones(family=family, **FAMILIES[family], **others)
-    found = record.generate(seed)
+    record = ConditionedCones(family=family, **FAMILIES[family], **rest)
+    sample = record.generate(seed)
     system = record.problem(seed).system
-    if found.point is None:
+    if sample.point is None:
         return system, None
-    return system, np.sqrt(found.cone.multiplicity) * (found.data @ found.point)
+    return system, np.sqrt(sample.cone.multiplicity) * (sample.data @ sample.point)
 
 
 @pytest.mark.parametrize(("kind", "algorithm"), pairs(FEASIBLE, step=4))
@@ -103,7 +103,7 @@ def test_projections_become_small_while_no_element_is_found(
 ) -> None:
     """On subspaces that miss the interior of K: the complements of those with a point inside."""
     name = algorithm.procedure
-    system, _ = made(family, seed, delta=1e-4, side="infeasible")
+    system, _ = system_of(family, seed, delta=1e-4, side="infeasible")
     algebra = algebra_of(system.cone)
     base = rescaled_data.Range.of(ready(algorithm, system))
     columns = np.linalg.qr(base.columns)[0]
@@ -147,7 +147,7 @@ def test_weights_that_no_scaling_grows_by_are_left() -> None:
 
 
 @pytest.mark.parametrize("growth", [0.01, math.log(2.0), 20.0])
-def test_small_projections_let_the_potential_grow_by_what_is_asked(growth: float) -> None:
+def test_small_projections_increase_the_potential_as_required(growth: float) -> None:
     """For every z, at lambda = eta / r; equality in the limit of one idempotent and large r."""
     rng = np.random.default_rng(0)
     eta = accuracy_for(growth)
@@ -156,9 +156,9 @@ def test_small_projections_let_the_potential_grow_by_what_is_asked(growth: float
         for spread in (0.05, 1.0, 100.0):
             values = rng.dirichlet(np.full(rank, spread))
             assert greatest_growth(values, eta / rank)[1] >= growth * (1 - 1e-6)
-    one = np.zeros(10**5)
-    one[0] = 1.0
-    assert greatest_growth(one, eta / len(one))[1] == pytest.approx(growth, rel=0.01)
+    unit = np.zeros(10**5)
+    unit[0] = 1.0
+    assert greatest_growth(unit, eta / len(unit))[1] == pytest.approx(growth, rel=0.01)
 
 
 def test_the_largest_potential_is_that_of_a_vertex() -> None:
@@ -168,9 +168,9 @@ def test_the_largest_potential_is_that_of_a_vertex() -> None:
         draws = np.exp(rng.uniform(0.0, math.log(ratio), (20_000, rank)))
         corners = np.where(rng.random((20_000, rank)) < 0.5, 1.0, ratio)
         for values in (draws, corners):
-            own = rank * np.log(values.mean(axis=1)) - np.log(values).sum(axis=1)
-            assert own.max() <= bound + 1e-9
-        assert rank < 2 or own.max() == pytest.approx(bound)
+            growth_ = rank * np.log(values.mean(axis=1)) - np.log(values).sum(axis=1)
+            assert growth_.max() <= bound + 1e-9
+        assert rank < 2 or growth_.max() == pytest.approx(bound)
     assert largest_potential(5, 1.0) == 0.0
 
 
@@ -201,13 +201,13 @@ def test_each_rescaling_grows_and_the_scaling_dominates(
 ) -> None:
     """ln det(omega) grows by ``growth`` or more, up to ln(1 / delta) of the known centre x."""
     for side in ("feasible", "infeasible"):
-        system, centre = made(family, seed, delta=1e-3, side=side)
-        twin = made(family, seed, delta=1e-3)[1] if centre is None else None
+        system, centre = system_of(family, seed, delta=1e-3, side=side)
+        twin = system_of(family, seed, delta=1e-3)[1] if centre is None else None
         rescalings = 0
         for state in walk(algorithm, ready(algorithm, system), 3000):
             assert isinstance(state, ProjectionState)
-            if sum(one.rescalings for one in state.sides) > rescalings:
-                rescalings = sum(one.rescalings for one in state.sides)
+            if sum(side.rescalings for side in state.sides) > rescalings:
+                rescalings = sum(side.rescalings for side in state.sides)
                 examined(state.sides[0], centre)
                 examined(state.sides[1], twin)
         assert rescalings > 0
@@ -220,7 +220,7 @@ def test_rescalings_grow_with_the_logarithm_of_the_condition(seed: int, family: 
     counts = []
     for delta in (1e-1, 1e-2, 1e-4):
         for side, status in (("feasible", Status.FEASIBLE), ("infeasible", Status.INFEASIBLE)):
-            system, _ = made(family, seed, delta=delta, side=side, known="centre")
+            system, _ = system_of(family, seed, delta=delta, side=side, known="centre")
             result = solve(system, "projection-rescaling", budget=Budget(updates=5000))
             assert result.status is status
             assert result.certificate["claims_rejected"] == 0
@@ -244,7 +244,7 @@ def test_the_bracket_of_an_ill_posed_system_is_proved(seed: int, family: str) ->
     """|margin| <= epsilon, from both sides, within the rescalings that the bound allows."""
     epsilon = 1e-6
     algorithm = ProjectionRescaling(epsilon=epsilon)
-    system, _ = made(family, seed, delta=0.1, side="ill-posed")
+    system, _ = system_of(family, seed, delta=0.1, side="ill-posed")
     result = solve(system, algorithm, budget=Budget(updates=100_000))
     if result.status in (Status.FEASIBLE, Status.INFEASIBLE):  # as the doubles happen to be
         return
@@ -265,7 +265,7 @@ def test_the_bracket_of_an_ill_posed_system_is_proved(seed: int, family: str) ->
 def test_a_side_may_answer_for_the_other(family: str) -> None:
     """Both claims are made on the data as given: A*y inside K, or A w = 0 for w inside K."""
     for side, kind in (("feasible", FeasiblePoint), ("infeasible", MarginBelow)):
-        system, _ = made(family, 3, delta=1e-2, side=side)
+        system, _ = system_of(family, 3, delta=1e-2, side=side)
         algorithm = ProjectionRescaling()
         view = ready(algorithm, system)
         state, claim = first_claim(algorithm, view, 10_000)
@@ -282,7 +282,7 @@ def test_a_side_may_answer_for_the_other(family: str) -> None:
 
 
 def test_a_rejected_claim_is_followed_by_a_deeper_one() -> None:
-    system, _ = made("second-order", 1, delta=1e-2)
+    system, _ = system_of("second-order", 1, delta=1e-2)
     algorithm = ProjectionRescaling()
     view = ready(algorithm, system)
     state, claim = first_claim(algorithm, view, 10_000)

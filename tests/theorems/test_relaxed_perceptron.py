@@ -74,13 +74,13 @@ def test_a_good_start_succeeds_within_the_limit_on_matrix_cuts(seed):
     sigma, theta = 0.3, 0.4
     system, z = planted_pencil(6, 4, 0.05, rng)
     algorithm = RelaxedPerceptron(sigma=sigma, theta=theta)
-    seen = {"square": 1.0, "spent": 0.0}
+    last = {"square": 1.0, "spent": 0.0}
 
     def check(state):
         assert state.point @ z >= theta - 1e-12
-        square, step = state.point @ state.point, state.spent - seen["spent"]
-        assert square <= seen["square"] * (1 - sigma**2 * step) * (1 + 1e-9)
-        seen.update(square=square, spent=state.spent)
+        square, step = state.point @ state.point, state.spent - last["spent"]
+        assert square <= last["square"] * (1 - sigma**2 * step) * (1 + 1e-9)
+        last.update(square=square, spent=state.spent)
 
     state, claim = watched_try(algorithm, system, z, good_start(z, theta, rng), rng, check)
     assert isinstance(claim, MarginAbove)
@@ -157,7 +157,7 @@ def test_solve_proves_the_relaxed_answer(seed):
     assert result.margin_lower >= -0.05 * (1 + 1e-9)
 
 
-def test_tries_end_and_begin_anew_where_no_relaxed_answer_exists():
+def test_trials_end_and_restart_where_no_relaxed_answer_exists():
     rows = np.vstack([np.eye(2), -np.eye(2)])  # every unit x has some a'x <= -1/sqrt 2
     algorithm = RelaxedPerceptron(sigma=0.5)
     result = solve(rows, algorithm, budget=Budget(updates=200))

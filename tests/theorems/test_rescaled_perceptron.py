@@ -182,7 +182,7 @@ def test_the_first_example_needs_the_exact_eta_in_dimensions_1_and_2():
         assert (drift >= 1 / (1024 * n)) == (n > 2)
 
 
-def test_the_default_has_no_theorem_and_says_so():
+def test_the_default_states_that_it_has_no_theorem():
     for n in (*range(1, 300), 1000, 10**5):
         reason = RescaledPerceptron().without_theorem(n, unit_rows=True)
         assert "preset practical has no theorem" in reason
@@ -229,8 +229,8 @@ def growth_of_phases(algorithm, rows, seed):
         elif claim is not None:
             assert state.inner.updates <= most
         if state.rescalings > rescalings:
-            seen = system.with_operator(state.operator)
-            mapped = np.array([seen.scores(e) for e in np.eye(rows.shape[1])]).T
+            view = system.with_operator(state.operator)
+            mapped = np.array([view.scores(e) for e in np.eye(rows.shape[1])]).T
             after = exact_margin(mapped)[0]
             factors.append(math.log(after / margin))
             assert factors[-1] >= math.log(constants.factors()[1]) - 1e-9

@@ -49,21 +49,21 @@ def stated(dimension: int, margin: float) -> int:
 def exactly_within(rows: FloatArray, centre: FloatArray, margin: float) -> bool:
     """Return whether <a, y> >= rho norm(a) norm(y) > 0 for all rows, in exact arithmetic."""
     square = exact_product(centre, centre) * Fraction(margin) ** 2
-    found = [exact_product(row, centre) for row in rows]
+    products = [exact_product(row, centre) for row in rows]
     sizes = [exact_product(row, row) for row in rows]
-    return all(p > 0 and p * p >= square * s for p, s in zip(found, sizes, strict=True))
+    return all(p > 0 and p * p >= square * s for p, s in zip(products, sizes, strict=True))
 
 
-def asked(adversary: Adversary, rng: np.random.Generator, most: int = 100_000) -> None:
+def asked_points(adversary: Adversary, rng: np.random.Generator, most: int = 100_000) -> None:
     """Ask about points that satisfy all rows known, and about others, until one passes."""
     for _ in range(most):
         point = (
             adversary.centre() if rng.random() < 0.5 else rng.standard_normal(adversary.dimension)
         )
-        found = adversary.answer(point)
-        if found is None:
+        answer = adversary.answer(point)
+        if answer is None:
             return
-        assert exact_product(adversary.rows[found], point) <= 0
+        assert exact_product(adversary.rows[answer], point) <= 0
     raise AssertionError("the adversary does not end")
 
 
@@ -102,7 +102,7 @@ def test_the_final_set_has_the_margin_whatever_was_asked(dimension: int, margin:
     """By the project's own certificate, and in exact arithmetic."""
     for seed in range(2):
         adversary = Adversary(dimension, margin)
-        asked(adversary, np.random.default_rng(seed))
+        asked_points(adversary, np.random.default_rng(seed))
         assert adversary.mistakes >= adversary.revealed == adversary.forced
         centre = adversary.centre()
         assert exactly_within(adversary.rows, centre, margin)
@@ -116,10 +116,10 @@ def test_the_final_set_has_the_margin_whatever_was_asked(dimension: int, margin:
 def test_the_margin_is_that_of_the_theorem_from_above_as_well() -> None:
     """Weights in proportion to sqrt(c) on both ends of each arc prove that there is no more."""
     adversary = Adversary(7, 0.05)
-    asked(adversary, np.random.default_rng(0))
-    found = solve(adversary.rows, "minimum-norm-point", goal={"margin_ratio": 1 - 1e-9})
-    assert found.margin_upper is not None
-    assert found.margin_upper <= adversary.final_margin * (1 + 1e-8)
+    asked_points(adversary, np.random.default_rng(0))
+    result = solve(adversary.rows, "minimum-norm-point", goal={"margin_ratio": 1 - 1e-9})
+    assert result.margin_upper is not None
+    assert result.margin_upper <= adversary.final_margin * (1 + 1e-8)
 
 
 @pytest.mark.parametrize(("dimension", "margin"), [(2, 0.01), (10, 0.01), (16, 0.25)])
@@ -133,10 +133,10 @@ def test_one_more_cut_breaks_the_margin(
     assert margin_of(counts) < margin
     monkeypatch.setattr("perceptron_lab.algorithms.resisting.adversary.cuts", lambda n, rho: counts)
     adversary = Adversary(dimension, margin)
-    asked(adversary, np.random.default_rng(0))
-    found = solve(adversary.rows, "minimum-norm-point", goal={"margin_ratio": 1 - 1e-9})
-    assert found.margin_upper is not None
-    assert found.margin_upper < margin
+    asked_points(adversary, np.random.default_rng(0))
+    result = solve(adversary.rows, "minimum-norm-point", goal={"margin_ratio": 1 - 1e-9})
+    assert result.margin_upper is not None
+    assert result.margin_upper < margin
 
 
 @pytest.mark.parametrize("margin", [1.0, 0.8, 0.5, 0.1, 1e-3, 1e-6])
@@ -156,8 +156,8 @@ def test_in_the_plane_the_bound_is_attained(margin: float) -> None:
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_the_perceptron_attains_the_bound_where_the_dimension_is_large(k: int) -> None:
     resisting = ResistingSystem.of_margin(4**k + 2, 0.5**k)
-    found = solve(resisting, "perceptron", facts=resisting.facts(0.5**k))
-    assert mistakes(found) == found.updates == found.bound.value == 4**k
+    result = solve(resisting, "perceptron", facts=resisting.facts(0.5**k))
+    assert mistakes(result) == result.updates == result.bound.value == 4**k
 
 
 @pytest.mark.parametrize("name", BOUNDED)
@@ -171,40 +171,40 @@ def test_theorems_allow_more_mistakes_than_are_forced(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in ONLINE if name not in RESCALED])
-def test_those_that_ask_make_the_mistakes_again_on_the_set_that_was_fixed(name: str) -> None:
+def test_learners_with_oracle_repeat_their_mistakes_on_the_final_set(name: str) -> None:
     resisting = ResistingSystem.of_margin(7, 0.05)
-    found = solve(resisting, name)
-    final = resisting.fixed(found.certificate)
+    result = solve(resisting, name)
+    final = resisting.fixed(result.certificate)
     again = solve(final, name, oracle="first-violated")
-    assert mistakes(found) == again.updates == found.queries - 1
-    assert np.array_equal(found.point, again.point)
-    assert (found.margin_lower, found.status) == (again.margin_lower, again.status)
+    assert mistakes(result) == again.updates == result.queries - 1
+    assert np.array_equal(result.point, again.point)
+    assert (result.margin_lower, result.status) == (again.margin_lower, again.status)
 
 
-def held(name: str, dimension: int, margin: float, budget: Budget) -> bool:
+def forced_rows(name: str, dimension: int, margin: float, budget: Budget) -> bool:
     """Run an algorithm; return whether it has ended, after the mistakes that are forced."""
     resisting = ResistingSystem.of_margin(dimension, margin)
-    found = solve(resisting, name, budget=budget)
-    ended = found.status == "FEASIBLE"
+    result = solve(resisting, name, budget=budget)
+    ended = result.status == "FEASIBLE"
     if ended:
-        assert mistakes(found) >= resisting.adversary.forced
-        final = resisting.fixed(found.certificate)
-        assert final.prove_point(found.point).feasible
+        assert mistakes(result) >= resisting.adversary.forced
+        final = resisting.fixed(result.certificate)
+        assert final.prove_point(result.point).feasible
     if name not in ONLINE:
-        assert mistakes(found) == found.queries <= resisting.adversary.forced
+        assert mistakes(result) == result.queries <= resisting.adversary.forced
     return ended
 
 
 @pytest.mark.parametrize("name", [*ONLINE, *FAST])
 def test_none_makes_fewer_mistakes(name: str) -> None:
-    assert held(name, 4, 0.1, Budget(updates=20_000))
+    assert forced_rows(name, 4, 0.1, Budget(updates=20_000))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [*ONLINE, *BATCH])
 def test_no_algorithm_makes_fewer_mistakes_on_small_systems(name: str) -> None:
     for dimension, margin in [(2, 0.1), (3, 0.03), (10, 0.1)]:
-        assert held(name, dimension, margin, Budget(updates=3_000_000, seconds=60))
+        assert forced_rows(name, dimension, margin, Budget(updates=3_000_000, seconds=60))
 
 
 @pytest.mark.long
@@ -212,21 +212,21 @@ def test_no_algorithm_makes_fewer_mistakes_on_small_systems(name: str) -> None:
 @pytest.mark.parametrize("name", [*ONLINE, *BATCH])
 def test_no_algorithm_makes_fewer_mistakes(name: str, margin: float) -> None:
     """Those that end within the budget; fast ones do."""
-    ended = [held(name, n, margin, Budget(updates=30_000, seconds=4)) for n in DIMENSIONS]
+    ended = [forced_rows(name, n, margin, Budget(updates=30_000, seconds=4)) for n in DIMENSIONS]
     assert all(ended[:3]) or name not in ("auto", "minimum-norm-point", "ellipsoid", "nnls")
 
 
 def test_costs_of_rounds_are_summed() -> None:
-    found = solve(ResistingSystem.of_margin(4, 0.01), "von-neumann")
-    assert found.queries == len(found.trace) == mistakes(found)
-    assert found.updates == found.trace.updates[-1] > found.trace.updates[0]
-    assert np.all(np.diff(found.trace.products) > 0)
-    assert found.total_seconds >= found.seconds + found.proof_seconds
-    assert found.seconds == found.trace.seconds[-1]
-    assert found.bound.value is None
+    result = solve(ResistingSystem.of_margin(4, 0.01), "von-neumann")
+    assert result.queries == len(result.trace) == mistakes(result)
+    assert result.updates == result.trace.updates[-1] > result.trace.updates[0]
+    assert np.all(np.diff(result.trace.products) > 0)
+    assert result.total_seconds >= result.seconds + result.proof_seconds
+    assert result.seconds == result.trace.seconds[-1]
+    assert result.bound.value is None
 
 
-def test_what_a_learner_cannot_know_is_refused() -> None:
+def test_learners_that_need_all_rows_are_refused() -> None:
     resisting = ResistingSystem.of_margin(4, 0.1)
     for question in (lambda: resisting.scores(np.ones(4)), lambda: resisting.combine(np.ones(9))):
         with pytest.raises(InputError, match="has not shown; query points first"):
@@ -245,11 +245,11 @@ def test_what_a_learner_cannot_know_is_refused() -> None:
 def test_a_run_that_was_cut_short_has_proved_no_point(name: str) -> None:
     """The rows that it did not see may still be turned against it."""
     resisting = ResistingSystem.of_margin(6, 0.01)
-    found = solve(resisting, name, budget=Budget(updates=5))
-    assert found.status == "UPDATE_LIMIT"
-    assert found.margin_lower is None
-    assert 0 < mistakes(found) < resisting.adversary.forced
-    assert len(found.certificate["rows"]) == resisting.adversary.forced
+    result = solve(resisting, name, budget=Budget(updates=5))
+    assert result.status == "UPDATE_LIMIT"
+    assert result.margin_lower is None
+    assert 0 < mistakes(result) < resisting.adversary.forced
+    assert len(result.certificate["rows"]) == resisting.adversary.forced
 
 
 @pytest.mark.parametrize("point", [[0.0, 0.0], [1e300, -1e-300], [5e-324, 0.0], [1.0, -1.0]])
@@ -257,14 +257,14 @@ def test_every_point_is_answered_against(point: Any) -> None:
     """Until the rows are spent, at the ends of the range of doubles, too."""
     adversary = Adversary(2, 1e-3)
     for _ in range(adversary.forced):
-        found = adversary.answer(np.array(point))
-        assert found is not None
-        assert exact_product(adversary.rows[found], np.array(point)) <= 0
+        answer = adversary.answer(np.array(point))
+        assert answer is not None
+        assert exact_product(adversary.rows[answer], np.array(point)) <= 0
 
 
 def test_the_error_of_rounded_vectors_is_within_the_allowance() -> None:
     """Directions are rounded to the nearest doubles: their norms and angles are off by less."""
     adversary = Adversary(2, 1e-6)
-    asked(adversary, np.random.default_rng(3))
+    asked_points(adversary, np.random.default_rng(3))
     for row in adversary.rows:
         assert abs(exact_product(row, row) - 1) < 2 * theorem.ERROR

@@ -37,8 +37,8 @@ def unit(rows: FloatArray) -> FloatArray:
 def pairs(dimension: int, margin: float, rng: np.random.Generator) -> FloatArray:
     """Rows +-w_i + margin y for an orthonormal basis: 0 is nearly inside, in every direction."""
     basis = np.linalg.qr(rng.standard_normal((dimension, dimension)))[0]
-    centre, others = basis[0], basis[1:]
-    return unit(np.vstack([others, -others]) + margin * centre)
+    centre, rest = basis[0], basis[1:]
+    return unit(np.vstack([rest, -rest]) + margin * centre)
 
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
@@ -51,18 +51,18 @@ def test_pairs_of_any_margin_are_separated(margin: float, seed: int) -> None:
     assert (rows @ point).min() > 0.0
 
 
-def tiny_among_others(seed: int) -> tuple[FloatArray, np.random.Generator]:
+def tiny_margin_among_others(seed: int) -> tuple[FloatArray, np.random.Generator]:
     """Pairs of a margin of 1e-9, and rows that do not matter."""
     rng = np.random.default_rng(seed)
     rows = pairs(10, 1e-9, rng)
     centre = rows.mean(axis=0) / np.linalg.norm(rows.mean(axis=0))
-    others = unit(rng.standard_normal((100, 10)))
-    return np.vstack([rows, others[others @ centre > 0.05]]), rng
+    background = unit(rng.standard_normal((100, 10)))
+    return np.vstack([rows, background[background @ centre > 0.05]]), rng
 
 
 @pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_rows_of_tiny_margin_are_separated(seed: int) -> None:
-    rows, rng = tiny_among_others(seed)
+    rows, rng = tiny_margin_among_others(seed)
     point = of(rows).separate(rng, rounding(10))
     assert point is not None
     assert (rows @ point).min() > 0.0
@@ -70,15 +70,15 @@ def test_rows_of_tiny_margin_are_separated(seed: int) -> None:
 
 def test_rows_of_tiny_margin_are_decided_by_those_that_are_active() -> None:
     """Now and then rounding lets the sweeps, or the point of least norm, come before them."""
-    found = []
+    proofs = []
     for seed in range(3):
-        rows, rng = tiny_among_others(seed)
+        rows, rng = tiny_margin_among_others(seed)
         search = of(rows)
         search.separate(rng, rounding(10))
-        found.append(
+        proofs.append(
             any("the largest margin" in event or "is 0" in event for event in search.events)
         )
-    assert any(found)
+    assert any(proofs)
 
 
 @pytest.mark.parametrize("seed", repeated(range(10), kept=2))
@@ -121,7 +121,7 @@ def test_rows_join_and_are_separated_with_the_others(seed: int, margin: float) -
 
 
 @pytest.mark.parametrize("margin", [1e-2, 1e-6, 1e-10])
-def test_the_same_seed_takes_the_same_way(margin: float) -> None:
+def test_equal_seeds_give_equal_paths(margin: float) -> None:
     rows = planted(9, 300, margin, np.random.default_rng(1))[0]
     ways: list[Any] = []
     for _ in range(2):
@@ -132,7 +132,7 @@ def test_the_same_seed_takes_the_same_way(margin: float) -> None:
     assert ways[0] == ways[1]
 
 
-def test_what_is_beyond_doubles_is_said_to_be() -> None:
+def test_numbers_beyond_doubles_are_reported() -> None:
     rng = np.random.default_rng(0)
     rows = pairs(4, 1e-3, rng)
     with pytest.raises(NumericalError, match="beyond double precision"):
@@ -170,7 +170,7 @@ def test_few_steps_of_wolfes_algorithm_separate_rows_around_their_centre() -> No
         assert len(search.events) == 1
 
 
-def test_sparse_rows_stay_sparse_and_are_separated_as_those_written_out() -> None:
+def test_sparse_rows_stay_sparse_and_are_separated_like_dense_ones() -> None:
     rng = np.random.default_rng(4)
     dense = rng.standard_normal((3000, 300)) * (rng.random((3000, 300)) < 0.04)
     dense[:, 0] = 0.1
@@ -205,9 +205,9 @@ def test_sparse_rows_fewer_than_unknowns_are_not_written_out() -> None:
 def sparse_operator(difficulty: float, *, flipped: bool = False, again: int = 0) -> Matrix:
     """Sparse labelled rows, with random labels, or some of them again with the other label."""
     record = LabelledSets(family="sparse", dimension=1000, rows=3000, difficulty=difficulty)
-    made, rng = record.generate(0), np.random.default_rng(8)
-    examples = sp.csr_array(sp.vstack([made.examples, made.examples[:again]]))
-    labels = np.concatenate([made.labels, -made.labels[:again]])
+    sample, rng = record.generate(0), np.random.default_rng(8)
+    examples = sp.csr_array(sp.vstack([sample.examples, sample.examples[:again]]))
+    labels = np.concatenate([sample.labels, -sample.labels[:again]])
     labels = rng.choice([-1.0, 1.0], len(labels)) if flipped else labels
     operator = ConicSystem.from_labelled(examples, labels).operator
     assert isinstance(operator, Matrix)
@@ -240,7 +240,7 @@ def test_contradictions_among_sparse_rows_are_found_as_they_are_stored(
         assert np.count_nonzero(search.hull) <= 2 * again
 
 
-def test_sparse_rows_with_more_entries_than_indices_can_tell_are_written_out(
+def test_sparse_rows_beyond_the_index_range_are_made_dense(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     operator = sparse_operator(1.0)

@@ -96,8 +96,8 @@ def test_the_bounds_of_a_hull_with_0_inside_have_their_constants() -> None:
     single = 2 * math.sqrt(2) * 0.5 / 1e-3
     calls = math.log2(0.125 / 1e-3) + 1
     for mu0, root in (("norm", 5.0), ("paper", math.sqrt(50))):
-        one = SmoothedVonNeumann(mu0=mu0).certificate_bound(facts, 1e-3)
-        assert one.value == pytest.approx(single * root)
+        bound = SmoothedVonNeumann(mu0=mu0).certificate_bound(facts, 1e-3)
+        assert bound.value == pytest.approx(single * root)
         many = IteratedSmoothedVonNeumann(mu0=mu0).certificate_bound(facts, 1e-3)
         assert many.value == pytest.approx(calls * 2 * math.sqrt(2) * root * 2 / 0.25)
     far = replace(facts, hull_radius=1e-5)  # then the bounds without it are the lesser ones
@@ -185,9 +185,9 @@ def euclidean_loss(
     """max over p of <-p, s> - mu norm(p - q)^2 / 2, with v = q - s / mu:
     mu (norm(v)^2 - dist(v, base)^2 - norm(q)^2) / 2 in the trace norm."""
     centre = around / system.cone.multiplicity
-    moved = centre - scores / smoothing
-    squares = [float((system.cone.eigenvalues(v) ** 2).sum()) for v in (moved, centre)]
-    distance = distance_to_base(system.cone, moved)
+    shifted = centre - scores / smoothing
+    squares = [float((system.cone.eigenvalues(v) ** 2).sum()) for v in (shifted, centre)]
+    distance = distance_to_base(system.cone, shifted)
     return smoothing * (squares[0] - distance**2 - squares[1]) / 2.0
 
 
@@ -246,9 +246,7 @@ def test_the_smoothed_loss_lies_below_minus_half_the_square_of_the_combination(
 
 @pytest.mark.parametrize("prox_name", ["entropy", "euclidean", "around a random point"])
 @pytest.mark.parametrize("kind", HALF)
-def test_what_the_state_carries_along_is_what_it_says(
-    kind: tuple[str, str], prox_name: str
-) -> None:
+def test_the_state_agrees_with_its_definitions(kind: tuple[str, str], prox_name: str) -> None:
     system = known_system(kind, 3)
     prox, _ = prox_of(prox_name, system, 3)
     state, cone = begin(system, prox), system.cone
@@ -265,7 +263,7 @@ def test_what_the_state_carries_along_is_what_it_says(
 
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
-def test_the_constants_bound_what_they_are_said_to_bound(seed: int, kind: tuple[str, str]) -> None:
+def test_the_constants_bound_the_documented_quantities(seed: int, kind: tuple[str, str]) -> None:
     """norm(A p)^2 <= lambda norm(p)^2: for the entropy the 1-norm of the eigenvalues of p, for the
     Euclidean prox-function their 2-norm."""
     system, rng = known_system(kind, seed), np.random.default_rng(seed)
@@ -373,13 +371,13 @@ def test_calls_and_iterations_stay_within_theorem_4_where_a_separator_exists(
     seed: int, kind: str, gamma: float
 ) -> None:
     algorithm = IteratedSmoothedVonNeumann(gamma=gamma)
-    known = feasible_of(kind, seed)
-    system = ready(algorithm, known.system)
+    planted_system = feasible_of(kind, seed)
+    system = ready(algorithm, planted_system.system)
     calls, claim, first = calls_of(algorithm, system)
     assert isinstance(claim, FeasiblePoint)
-    assert len(calls) <= max(0.0, math.log(first / known.margin) / math.log(gamma)) + 1
+    assert len(calls) <= max(0.0, math.log(first / planted_system.margin) / math.log(gamma)) + 1
     for _, turns in calls:
-        assert turns <= 2 * math.sqrt(2) * system.spectral_norm() / known.margin
+        assert turns <= 2 * math.sqrt(2) * system.spectral_norm() / planted_system.margin
 
 
 @pytest.mark.parametrize("gamma", [1.5, 2.0, 10.0])

@@ -51,8 +51,8 @@ def test_an_update_is_the_perceptrons_in_the_dilated_space(seed):
         b /= np.linalg.norm(b)
         state, claim = algorithm.step(system, state, 1)
         assert claim is None
-        moved = dilated @ (state.point - before)
-        assert moved == pytest.approx(algorithm.step_size(t) * b, rel=1e-7, abs=1e-9)
+        shifted = dilated @ (state.point - before)
+        assert shifted == pytest.approx(algorithm.step_size(t) * b, rel=1e-7, abs=1e-9)
         dilated = dilated + (algorithm.dilation - 1) * np.outer(b, b @ dilated)
         assert state.inverse @ dilated == pytest.approx(np.eye(n), abs=1e-6)
     assert state.updates > 0
@@ -119,7 +119,7 @@ def test_the_ellipsoid_method_has_the_best_of_these_bounds(n):
         assert volume_method(best_dilation(n) ** stretch).bound(facts).value > best
 
 
-def test_other_steps_and_dilations_have_no_bound_and_say_why():
+def test_other_steps_and_dilations_state_why_they_have_no_bound():
     facts = ConicSystem.from_rows(np.eye(5)).facts(1e-3)
     for algorithm, reason in [
         (SpaceDilation(), "unless steps grow by (lambda^2+1)/(2 lambda) = 1.25"),

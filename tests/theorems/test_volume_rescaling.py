@@ -136,7 +136,7 @@ def test_every_stretch_enlarges_the_cone_by_the_growth_proved(name, n, seed):
 @pytest.mark.parametrize("name", ANY)
 @pytest.mark.parametrize("kind", ["rows", "second-order", "semidefinite"])
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
-def test_what_a_phase_says_of_the_cone_holds_for_feasible_points(name, kind, seed):
+def test_bounds_of_a_phase_hold_for_feasible_points(name, kind, seed):
     """No feasible y is lost: <u, y> > 0 for its cuts, and the images' norms that the growth needs.
 
     No image is longer than y, and det M is the growth that is stated.
@@ -151,8 +151,8 @@ def test_what_a_phase_says_of_the_cone_holds_for_feasible_points(name, kind, see
     algorithm = ALGORITHMS[name]
     system = ready(algorithm, system)
     assert system.margin(z) > 0
-    near = z + 10.0 ** rng.uniform(-7, 0, (300, 1)) * rng.standard_normal((300, n))
-    inside = np.array([y for y in [z, *near] if system.margin(y) > 0])
+    approximate = z + 10.0 ** rng.uniform(-7, 0, (300, 1)) * rng.standard_normal((300, n))
+    inside = np.array([y for y in [z, *approximate] if system.margin(y) > 0])
     last, rescalings, grown, total = np.eye(n), 0, 0.0, None
     for state in walk(algorithm, system, 20_000):
         if state.rescalings > rescalings:
@@ -181,8 +181,10 @@ def test_weights_of_every_phase_are_those_of_its_cuts(name, seed):
     phases = set()
     for state in walk(ALGORITHMS[name], system, 6000):
         inner, operator = state.inner, state.operator
-        found = inner.weights if operator is None else operator.weights_to_base(inner.weights)
-        combined = system.operator.combine(found)
+        combined_weights = (
+            inner.weights if operator is None else operator.weights_to_base(inner.weights)
+        )
+        combined = system.operator.combine(combined_weights)
         mapped = combined if operator is None else operator.map @ combined
         assert mapped == pytest.approx(inner.total, abs=1e-8 * (1 + inner.count))
         assert state.point == pytest.approx(state.to_base(inner.point))

@@ -60,14 +60,14 @@ def test_the_norm_falls_by_a_constant_factor_where_0_lies_inside_the_hull(seed: 
     """norm(w_+)^2 <= (1 - rho^2 / L^2) norm(w)^2, and the bound is its logarithm, 1/2 ln within."""
     system, facts, radius = inside_hull(seed)
     view = ready(ALGORITHM, system, 1e-9)
-    course = [view.norm(state.point) for state in walk(ALGORITHM, view, 1000)]
-    assert course[0] <= facts.centre_norm * (1 + 1e-9)
-    for before, after in pairwise(course):
+    norms = [view.norm(state.point) for state in walk(ALGORITHM, view, 1000)]
+    assert norms[0] <= facts.centre_norm * (1 + 1e-9)
+    for before, after in pairwise(norms):
         assert after**2 <= (1 - radius**2) * before**2 * (1 + 1e-9)
-    told = replace(view.facts(), hull_radius=radius, centre_norm=course[0])
-    bound = ALGORITHM.certificate_bound(told, 1e-9)
-    assert bound.value == math.ceil(2 / radius**2 * math.log(course[0] / 1e-9))
-    assert len(course) - 1 <= bound.value
+    facts_ = replace(view.facts(), hull_radius=radius, centre_norm=norms[0])
+    bound = ALGORITHM.certificate_bound(facts_, 1e-9)
+    assert bound.value == math.ceil(2 / radius**2 * math.log(norms[0] / 1e-9))
+    assert len(norms) - 1 <= bound.value
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 8])
@@ -94,10 +94,10 @@ def test_the_factor_of_the_norm_is_nearly_attained(dimension: int) -> None:
 def test_the_norm_never_grows_and_its_inverse_square_grows_by_one_over_l_squared(
     seed: int, kind: str
 ) -> None:
-    known = feasible_of(kind, seed) if kind in FEASIBLE else infeasible_of(kind, seed)
-    system = ready(ALGORITHM, known.system)
-    course = [(system.norm(s.point), s.weights.copy()) for s in walk(ALGORITHM, system, 100)]
-    for (before, _), (after, weights) in pairwise(course):
+    planted_system = feasible_of(kind, seed) if kind in FEASIBLE else infeasible_of(kind, seed)
+    system = ready(ALGORITHM, planted_system.system)
+    history = [(system.norm(s.point), s.weights.copy()) for s in walk(ALGORITHM, system, 100)]
+    for (before, _), (after, weights) in pairwise(history):
         assert after <= before
         # walk ends with a claim, so that <a, w> <= 0 in every update
         assert after**-2 >= before**-2 + system.atom_norm() ** -2 * (1 - 1e-6)
@@ -123,9 +123,9 @@ def test_each_step_is_the_best_on_its_segment(seed: int, kind: str) -> None:
 def test_it_ends_with_the_first_point_that_separates(seed: int) -> None:
     """The exit on feasible data that the paper does not print."""
     system = ready(ALGORITHM, feasible_of("rows", seed).system)
-    course = [system.operator.scores(s.point).min() for s in walk(ALGORITHM, system, 10**5)]
-    assert all(score <= 0 for score in course[:-1])
-    assert course[-1] > 0
+    lowest_scores = [system.operator.scores(s.point).min() for s in walk(ALGORITHM, system, 10**5)]
+    assert all(score <= 0 for score in lowest_scores[:-1])
+    assert lowest_scores[-1] > 0
 
 
 def test_it_ends_with_weights_at_its_own_epsilon() -> None:

@@ -83,24 +83,24 @@ def test_a_linear_map_of_the_data_changes_neither_iterations_nor_answer(seed: in
     left, right = (np.linalg.qr(rng.standard_normal((6, 6)))[0] for _ in range(2))
     transform = left * np.geomspace(1.0, 1e-3, 6) @ right
     budget = Budget(updates=20_000)
-    one, two = (
+    first, second = (
         solve(
             raw(data), Whitened("primal-dual", {"steps": "constant"}, epsilon=1e-4), budget=budget
         )
         for data in (rows, rows @ transform)
     )
-    assert one.proved
-    assert two.proved
-    assert one.status is (Status.FEASIBLE if feasible else one.status)
+    assert first.proved
+    assert second.proved
+    assert first.status is (Status.FEASIBLE if feasible else first.status)
     if feasible:
-        assert one.status is two.status
-        assert abs(one.iterations - two.iterations) <= 1
+        assert first.status is second.status
+        assert abs(first.iterations - second.iterations) <= 1
     else:
-        assert {one.status, two.status} <= PROVED_INFEASIBLE
+        assert {first.status, second.status} <= PROVED_INFEASIBLE
 
 
 @pytest.mark.parametrize("seed", repeated(range(4), kept=1))
-def test_unused_and_repeated_columns_change_nothing_that_counts(seed: int) -> None:
+def test_unused_and_repeated_columns_change_nothing_relevant(seed: int) -> None:
     rows = planted(5, 40, 1e-3, RNG(seed))[0]
     padded = np.column_stack([rows[:, :2], np.zeros(40), rows[:, 2:], rows[:, 1]])
     result = solve(padded, "whitened")
@@ -199,13 +199,13 @@ def test_the_bound_is_stated_and_has_no_value() -> None:
     assert "the bound of primal-dual is in terms of the whitened margin" in result.bound.reason
 
 
-def test_notes_say_what_was_done() -> None:
+def test_notes_describe_the_whitening() -> None:
     notes = solve(thin(1e-4, 0), Whitened("auto")).certificate["notes"]
     assert notes[0] == "whitened, condition number about 2e+03, rank 30 of 30, then auto"
     assert notes[1:]
 
 
-def test_the_inner_algorithm_shares_epsilon_unless_told_otherwise() -> None:
+def test_the_inner_algorithm_has_the_same_epsilon_by_default() -> None:
     assert Whitened(epsilon=1e-3).inner() == PrimalDual(epsilon=1e-3)
     assert Whitened(parameters={"epsilon": 1e-4}).inner() == PrimalDual(epsilon=1e-4)
 
@@ -227,19 +227,19 @@ def test_whitening_twice_is_whitening() -> None:
         ("primal-dual", {"epsilon": -1.0}, "PrimalDual: epsilon -1.0; allowed: more"),
     ],
 )
-def test_what_the_inner_algorithm_is_not_is_refused(
+def test_options_unknown_to_the_inner_algorithm_are_refused(
     algorithm: str, parameters: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         Whitened(algorithm, parameters)
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 0.0}, {"tolerance": 1e-17}, {"tolerance": 1.0}])
-def test_parameters_have_ranges(wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize("invalid", [{"epsilon": 0.0}, {"tolerance": 1e-17}, {"tolerance": 1.0}])
+def test_parameters_have_ranges(invalid: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="; allowed: "):
-        Whitened(**wrong)
+        Whitened(**invalid)
 
 
-def test_an_inner_algorithm_that_does_not_run_on_the_cone_says_so() -> None:
+def test_an_inner_algorithm_that_does_not_support_the_cone_is_reported() -> None:
     with pytest.raises(InputError, match="rows and kernels only; choose another"):
         solve(ConicSystem.second_order(np.eye(3), [3]), Whitened("nnls"))

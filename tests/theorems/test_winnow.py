@@ -156,7 +156,7 @@ def test_there_is_no_bound_without_a_margin_or_with_too_large_a_rate() -> None:
 
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=2))
-def test_infeasible_rows_are_found_out_by_its_weights(seed: int) -> None:
+def test_infeasible_rows_are_detected_by_its_weights(seed: int) -> None:
     rows = infeasible(4, 30, np.random.default_rng(seed))
     result = solve(rows, Winnow(), budget=Budget(updates=3000))
     assert result.status in (Status.INFEASIBLE, Status.UPDATE_LIMIT)

@@ -34,11 +34,11 @@ def exact_run(steepness: int, order: Sequence[int]) -> tuple[int, int]:
 @pytest.mark.parametrize("steepness", repeated([1, 2, 16, 256, 4, 8, 64, 1024, 2048], kept=4))
 def test_the_perceptron_makes_the_mistakes_stated(steepness: int) -> None:
     case = worst_case(steepness)
-    found = online_perceptron(case.examples, case.signs, passes=case.passes + 5)
-    assert found.mistakes.total == case.mistakes
-    assert len(found.mistakes.per_pass) == case.passes
-    assert found.mistakes.separated
-    assert found.weight.tolist() == [steepness + 1.0 / steepness, -1.0]
+    run = online_perceptron(case.examples, case.signs, passes=case.passes + 5)
+    assert run.mistakes.total == case.mistakes
+    assert len(run.mistakes.per_pass) == case.passes
+    assert run.mistakes.separated
+    assert run.weight.tolist() == [steepness + 1.0 / steepness, -1.0]
 
 
 @pytest.mark.parametrize("steepness", repeated([1, 2, 3, 7, 12, 25, 40], kept=5))

@@ -34,7 +34,7 @@ def main() -> int:
         _run_there(programs, empty)
         for target in sys.argv[1:]:
             shutil.copytree(wheel.parent, target, dirs_exist_ok=True)
-    _say("ok")
+    _print("ok")
     return 0
 
 
@@ -46,7 +46,7 @@ def _built(tools: Path, target: Path) -> Path:
     with tarfile.open(source) as archive:
         count = len(archive.getnames())
     size = source.stat().st_size
-    _say(f"{source.name}: {size / 1e6:.1f} MB, {count} files; {wheel.name}")
+    _print(f"{source.name}: {size / 1e6:.1f} MB, {count} files; {wheel.name}")
     if size > LARGEST:
         raise SystemExit(f"{source.name}: {size} bytes; allowed: {LARGEST}")
     return wheel
@@ -65,15 +65,17 @@ def _run_there(programs: Path, empty: Path) -> None:
     """Run the quickstart, where there is POSIX, and README's table in an empty folder."""
     if os.name == "posix":
         _plab(programs, empty, "run", "quickstart")
-        missing = [one for one in _QUICKSTART if not (empty / "results/quickstart" / one).is_file()]
+        missing = [
+            name for name in _QUICKSTART if not (empty / "results/quickstart" / name).is_file()
+        ]
         if missing:
             raise SystemExit(f"the quickstart left no {', '.join(missing)}")
     file, table, words = patients()
     (empty / file).write_text(table, encoding="utf-8")
     printed = _plab(programs, empty, *words)
-    shown = blocks("README.md", "text")[0]
-    if not wording(printed).startswith(wording(shown)):  # README shows the first lines
-        raise SystemExit(f"README shows\n{shown}\nand the wheel prints\n{printed}")
+    excerpt = blocks("README.md", "text")[0]
+    if not wording(printed).startswith(wording(excerpt)):  # README shows the first lines
+        raise SystemExit(f"README shows\n{excerpt}\nand the wheel prints\n{printed}")
 
 
 def patients() -> tuple[str, str, list[str]]:
@@ -91,20 +93,22 @@ def wording(text: str) -> str:
 
 def _plab(programs: Path, folder: Path, *words: str) -> str:
     """Run a command in a folder, with nothing of this one's Python or settings."""
-    kept = {
+    environment = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("PYTHON", "PLAB_", "VIRTUAL_ENV"))
     }
-    _say(f"plab {' '.join(words)}")
+    _print(f"plab {' '.join(words)}")
     command = [programs / "plab", *words]
-    ended = subprocess.run(command, cwd=folder, env=kept, stdout=subprocess.PIPE, encoding="utf-8")
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, encoding="utf-8"
+    )
     if ended.returncode:
         raise SystemExit(f"plab {' '.join(words)}: exit code {ended.returncode}\n{ended.stdout}")
     return ended.stdout
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(f"wheel: {line}\n")
     sys.stdout.flush()
 

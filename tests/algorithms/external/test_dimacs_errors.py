@@ -78,15 +78,15 @@ def test_directly_and_through_cvxpy_they_find_the_same_margin(
     kind: str, direct: Any, modelled: Any
 ) -> None:
     system = feasible_of(kind, 3).system
-    one, two = solve(system, direct), solve(system, modelled)
-    assert one.status is two.status is Status.FEASIBLE
-    assert one.margin_lower == pytest.approx(two.margin_lower, rel=1e-3)
-    assert one.margin_upper == pytest.approx(two.margin_upper, rel=1e-3)
-    for result in (one, two):
+    first, second = solve(system, direct), solve(system, modelled)
+    assert first.status is second.status is Status.FEASIBLE
+    assert first.margin_lower == pytest.approx(second.margin_lower, rel=1e-3)
+    assert first.margin_upper == pytest.approx(second.margin_upper, rel=1e-3)
+    for result in (first, second):
         figures = result.certificate["figures"]
         assert max(abs(figures[name]) for name in ERRORS) < 1e-4
         assert figures[SIZE] > 0.0
-    assert direct.version in one.message
+    assert direct.version in first.message
 
 
 @pytest.mark.parametrize("kind", ["semidefinite", "product"])
@@ -99,6 +99,6 @@ def test_weights_prove_that_nothing_is_feasible(kind: str, direct: Any) -> None:
 
 def test_a_matrix_of_odd_order_is_handed_over_entry_by_entry() -> None:
     """Triangles by rows and by columns agree up to order 2 only."""
-    found = Maxcut(instances=["random-9-14"]).load("random-9-14", seed=0, base=Path())
-    margins = [solve(found.system, pair[0]).margin_upper for pair in PAIRS]
+    problem = Maxcut(instances=["random-9-14"]).load("random-9-14", seed=0, base=Path())
+    margins = [solve(problem.system, pair[0]).margin_upper for pair in PAIRS]
     assert margins[0] == pytest.approx(margins[1], rel=1e-4)

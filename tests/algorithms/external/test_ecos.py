@@ -30,13 +30,13 @@ def of_blocks(seed: int) -> ConicSystem:
 def test_it_finds_the_margin_that_clarabel_finds(kind: str, seed: int) -> None:
     pytest.importorskip("ecos")
     system = of_blocks(seed) if kind == "both" else feasible_of(kind, seed).system
-    one, two = solve(system, Ecos()), solve(system, ClarabelDirect())
-    assert one.status is two.status is Status.FEASIBLE
-    assert one.margin_lower == pytest.approx(two.margin_lower, rel=1e-5)
-    assert one.margin_upper == pytest.approx(two.margin_upper, rel=1e-5)
-    figures = one.certificate["figures"]
+    first, second = solve(system, Ecos()), solve(system, ClarabelDirect())
+    assert first.status is second.status is Status.FEASIBLE
+    assert first.margin_lower == pytest.approx(second.margin_lower, rel=1e-5)
+    assert first.margin_upper == pytest.approx(second.margin_upper, rel=1e-5)
+    figures = first.certificate["figures"]
     assert max(abs(figures[name]) for name in ERRORS) < 1e-7
-    assert f"ecos {Ecos().version} calls its answer Optimal" in one.message
+    assert f"ecos {Ecos().version} calls its answer Optimal" in first.message
 
 
 @pytest.mark.parametrize("kind", ["rows", "second-order", "both"])
@@ -57,7 +57,7 @@ def test_matrices_are_refused() -> None:
             solve(feasible_of(kind, 0).system, Ecos())
 
 
-def test_where_it_is_not_installed_it_says_how_to_install_it(
+def test_without_the_package_the_error_states_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "ecos", None)

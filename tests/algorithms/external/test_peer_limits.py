@@ -31,35 +31,35 @@ def rows() -> FloatArray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_another_process_answers_as_this_one(
+def test_answers_in_a_subprocess_equal_answers_in_this_process(
     solver: str, rows: FloatArray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = solve(rows, solver)
+    local = solve(rows, solver)
     monkeypatch.setattr(base, "QUICK", 0)
     there = solve(rows, solver)
-    assert here.status is there.status is Status.FEASIBLE
-    assert np.array_equal(here.point, there.point)
+    assert local.status is there.status is Status.FEASIBLE
+    assert np.array_equal(local.point, there.point)
     for name in ("updates", "iterations", "queries", "products", "message"):
-        assert getattr(here, name) == getattr(there, name)
+        assert getattr(local, name) == getattr(there, name)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_solver_without_an_answer_in_time_claims_nothing(
     solver: str, rows: FloatArray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    calls = []
 
     def late(function: object, *_: object) -> None:
-        asked.append(function)
+        calls.append(function)
         raise TimeIsUp
 
     monkeypatch.setattr(base, "QUICK", 0)
     monkeypatch.setattr(base, "killable", late)
-    found = solve(rows, solver, stop=StopAt(3))
-    assert asked
-    assert found.status is Status.TIME_LIMIT
-    assert found.message.startswith("stopped")
-    assert not found.point.any()
+    result = solve(rows, solver, stop=StopAt(3))
+    assert calls
+    assert result.status is Status.TIME_LIMIT
+    assert result.message.startswith("stopped")
+    assert not result.point.any()
 
 
 @pytest.mark.parametrize(("mode", "sent"), [("r", True), ("r+", True), ("c", False)])
@@ -75,19 +75,21 @@ def test_only_files_that_another_process_can_map_are_sent(
         assert answer == ("sent" if sent else 2)
 
 
-def test_solvers_are_given_what_is_left(monkeypatch: pytest.MonkeyPatch, rows: FloatArray) -> None:
-    given: list[float] = []
+def test_solvers_receive_the_remaining_time(
+    monkeypatch: pytest.MonkeyPatch, rows: FloatArray
+) -> None:
+    recorded: list[float] = []
 
     class Refusing:
         def __init__(self, *_: object, **options: float) -> None:
-            given.append(options["time_limit_secs"])
+            recorded.append(options["time_limit_secs"])
             raise ArithmeticError
 
     monkeypatch.setattr("perceptron_lab.algorithms.external.direct.scs.SCS", Refusing)
     for limit, seconds in ((math.inf, 300.0), (50.0, 50.0)):
         with time_limit(limit):
             solve(rows, ScsDirect(), budget=Budget(seconds=1e4))
-        assert seconds - 10.0 < given[-1] <= seconds
+        assert seconds - 10.0 < recorded[-1] <= seconds
 
 
 def test_sparse_data_of_large_matrices_are_large(monkeypatch: pytest.MonkeyPatch) -> None:

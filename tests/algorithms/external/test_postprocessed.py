@@ -30,8 +30,8 @@ SHAPES: dict[str, dict[str, int]] = {
 
 
 def system_of(family: str, side: str, delta: float, seed: int = 0) -> ConicSystem:
-    made = ConditionedCones(family=family, side=side, delta=delta, **SHAPES[family])  # type: ignore[arg-type]
-    return made.problem(seed).system
+    dataset = ConditionedCones(family=family, side=side, delta=delta, **SHAPES[family])  # type: ignore[arg-type]
+    return dataset.problem(seed).system
 
 
 def errors(result: Result, prefix: str = UNPROVED) -> list[float]:
@@ -92,13 +92,13 @@ def test_errors_are_those_of_their_definition(family: str, seed: int) -> None:
         (primal - dual) / (1.0 + abs(primal) + abs(dual)),
         (x @ slack) / (1.0 + abs(primal) + abs(dual)),
     ]
-    found = program.figures(answer)
-    assert [found[name] for name in ERRORS] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    figures = program.figures(answer)
+    assert [figures[name] for name in ERRORS] == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("family", SHAPES)
 @pytest.mark.parametrize("side", ["feasible", "infeasible"])
-def test_what_a_solver_leaves_open_is_proved(family: str, side: str) -> None:
+def test_an_unverified_answer_is_postprocessed_to_a_verified_one(family: str, side: str) -> None:
     """SCS at its own tolerance, on systems whose condition is below it."""
     system = system_of(family, side, 1e-4)
     result = solve(system, Postprocessed(first="scs-direct", algorithm="auto"))
@@ -106,9 +106,9 @@ def test_what_a_solver_leaves_open_is_proved(family: str, side: str) -> None:
     assert result.certificate["notes"][0].startswith("scs-direct 3.")
     assert "from its point" in result.certificate["notes"][0]
     before, after = errors(result, STARTED), errors(result)
-    asked = solve(system, ScsDirect(epsilon=1e-9))
-    assert before == pytest.approx(errors(asked))
-    assert max(abs(one) for one in after[:4]) <= 1e-14
+    answer = solve(system, ScsDirect(epsilon=1e-9))
+    assert before == pytest.approx(errors(answer))
+    assert max(abs(error) for error in after[:4]) <= 1e-14
     assert after[4] >= -1e-14  # a true gap: neither side leaves its cone
     assert after[4] == pytest.approx(after[5], abs=1e-13)
 
@@ -119,11 +119,11 @@ def test_a_feasible_answer_is_proved_without_an_update_of_the_second() -> None:
         result = solve(rows, Postprocessed(first="clarabel-direct", algorithm=algorithm))
         assert result.status is Status.FEASIBLE
         assert result.updates == 1  # the solver's
-        asked = solve(rows, "clarabel-direct")
-        assert np.array_equal(result.point, asked.point)
+        direct = solve(rows, "clarabel-direct")
+        assert np.array_equal(result.point, direct.point)
 
 
-def test_one_of_our_own_may_be_first_and_is_cut_off() -> None:
+def test_the_first_stage_may_be_an_algorithm_of_this_package_and_is_stopped() -> None:
     rows, _ = planted(5, 40, 0.01, np.random.default_rng(0))
     record = Postprocessed(first="perceptron", updates=7, algorithm="rescaled-perceptron")
     result = solve(rows, record)
@@ -137,7 +137,7 @@ def test_one_of_our_own_may_be_first_and_is_cut_off() -> None:
     assert (short.status, short.updates) == (Status.UPDATE_LIMIT, 4)
 
 
-def test_without_an_answer_the_second_begins_at_its_own_start(
+def test_without_an_answer_of_the_first_stage_the_second_uses_its_default_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows, _ = planted(4, 20, 0.1, np.random.default_rng(0))
@@ -158,14 +158,14 @@ def test_without_an_answer_the_second_begins_at_its_own_start(
 
 
 def test_names_and_parameters_are_refused_in_its_words() -> None:
-    for given, said in (
+    for parameters, message in (
         ({"algorithm": "von-neumann"}, "von-neumann has its own starting point; choose"),
         ({"first": "scz"}, "unknown algorithm 'scz'"),
         ({"first_parameters": {"tolerence": 1}}, "the first scs-direct has no parameter 'tole"),
         ({"parameters": {"epsilon": -1.0}}, "parameters of the second auto"),
     ):
-        with pytest.raises(ConfigError, match=said):
-            Postprocessed(**given)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match=message):
+            Postprocessed(**parameters)  # type: ignore[arg-type]
 
 
 def test_the_last_answer_is_the_best_of_both() -> None:
@@ -181,14 +181,14 @@ def test_the_last_answer_is_the_best_of_both() -> None:
 @pytest.mark.parametrize("algorithm", ["ellipsoid", "perceptron", "projection-rescaling", "auto"])
 def test_the_second_begins_on_the_ray_of_the_first_answer(algorithm: str) -> None:
     system = system_of("second-order", "infeasible", 1e-3)
-    seen: list[FloatArray] = []
+    recorded: list[FloatArray] = []
     record = Postprocessed(first="scs-direct", algorithm=algorithm)
     solve(
         system,
         record,
         budget=Budget(updates=1),
-        observe=lambda point: seen.append(point.copy()) or {},  # type: ignore[func-returns-value]
+        observe=lambda point: recorded.append(point.copy()) or {},  # type: ignore[func-returns-value]
     )
-    asked = solve(system, ScsDirect(epsilon=1e-9)).point
-    last = seen[-1] / np.linalg.norm(seen[-1])
-    assert last == pytest.approx(asked / np.linalg.norm(asked))
+    interior = solve(system, ScsDirect(epsilon=1e-9)).point
+    last = recorded[-1] / np.linalg.norm(recorded[-1])
+    assert last == pytest.approx(interior / np.linalg.norm(interior))

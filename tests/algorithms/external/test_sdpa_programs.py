@@ -64,12 +64,12 @@ yMat =
 """
 
 
-def assert_read(found: BlockAnswer) -> None:
-    assert found.variables.tolist() == [1.707107, 0.3535529]
-    assert found.slack[0].tolist() == [[0.7071077, -0.5], [-0.5, 0.3535529]]
-    assert found.slack[1].tolist() == [1.707107, 0.0, 51.0]
-    assert found.multipliers[0].tolist() == [[0.9999999, 1.414213], [1.414213, 1.999999]]
-    assert found.multipliers[1].tolist() == [7.98e-10, 0.0, 0.0]
+def assert_read(answer: BlockAnswer) -> None:
+    assert answer.variables.tolist() == [1.707107, 0.3535529]
+    assert answer.slack[0].tolist() == [[0.7071077, -0.5], [-0.5, 0.3535529]]
+    assert answer.slack[1].tolist() == [1.707107, 0.0, 51.0]
+    assert answer.multipliers[0].tolist() == [[0.9999999, 1.414213], [1.414213, 1.999999]]
+    assert answer.multipliers[1].tolist() == [7.98e-10, 0.0, 0.0]
 
 
 def test_answers_of_csdp_and_dsdp_are_read() -> None:
@@ -81,7 +81,7 @@ def test_answers_of_sdpa_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes", "said"),
+    ("was", "becomes", "message"),
     [
         ("1.707107e+00 3", "3", "first line holds 1 numbers; expected: 2"),
         ("2 2 1 1 7.98e-10", "2 2 1 1", "no multiple of 5: it is truncated"),
@@ -92,13 +92,13 @@ def test_answers_of_sdpa_are_read() -> None:
         ("51.0", "5..1", "holds no number in the entries"),
     ],
 )
-def test_a_damaged_file_of_entries_is_no_answer(was: str, becomes: str, said: str) -> None:
-    with pytest.raises(NumericalError, match=said):
+def test_a_damaged_file_of_entries_is_no_answer(was: str, becomes: str, message: str) -> None:
+    with pytest.raises(NumericalError, match=message):
         parse_entries(ENTRIES.replace(was, becomes), 2, BLOCKS)
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes", "said"),
+    ("was", "becomes", "message"),
     [
         ("yMat", "zMat", "no yMat: it is truncated"),
         (",+5.1e+01", "", "xMat holds 6 numbers; expected: 7"),
@@ -106,8 +106,8 @@ def test_a_damaged_file_of_entries_is_no_answer(was: str, becomes: str, said: st
         ("+5.1e+01", "*****", "holds no number in xMat"),
     ],
 )
-def test_a_damaged_file_of_sections_is_no_answer(was: str, becomes: str, said: str) -> None:
-    with pytest.raises(NumericalError, match=said):
+def test_a_damaged_file_of_sections_is_no_answer(was: str, becomes: str, message: str) -> None:
+    with pytest.raises(NumericalError, match=message):
         parse_sections(SECTIONS.replace(was, becomes), 2, BLOCKS)
 
 
@@ -140,24 +140,24 @@ def test_multipliers_in_its_blocks_have_the_same_products_with_every_variable() 
     rng = np.random.default_rng(4)
     for system in (_mixed(), feasible_of("product", 1).system.completed()):
         program = LargestMargin(system)
-        data, (whole, _) = sdpa_data(program), program.conditions()
+        data, (full, _) = sdpa_data(program), program.conditions()
         sizes = [(size, size) if size > 0 else (-size,) for size in data.blocks]
         drawn = [rng.standard_normal(size) for size in sizes]
-        blocks = [one + one.T if one.ndim == 2 else one for one in drawn]
-        answer = answer_of(program, BlockAnswer(np.zeros(whole.shape[1]), blocks, blocks))
-        products = np.zeros(whole.shape[1] + 1)
+        blocks = [block + block.T if block.ndim == 2 else block for block in drawn]
+        answer = answer_of(program, BlockAnswer(np.zeros(full.shape[1]), blocks, blocks))
+        products = np.zeros(full.shape[1] + 1)
         for entry in zip(data.matrix, data.block, data.row, data.column, data.value, strict=True):
             matrix, block, row, column, value = entry
             part = blocks[block]
             twice = 2.0 if row != column else 1.0
             products[matrix] += twice * value * (part[row] if part.ndim == 1 else part[row, column])
-        expected = whole.T @ np.append(answer.weights, answer.pull)
+        expected = full.T @ np.append(answer.weights, answer.pull)
         np.testing.assert_allclose(products[1:], expected, atol=1e-10)
 
 
 def _mixed() -> ConicSystem:
-    found = Maxcut(instances=["random-6-9"]).load("random-6-9", seed=0, base=Path())
-    return found.system.completed()
+    problem = Maxcut(instances=["random-6-9"]).load("random-6-9", seed=0, base=Path())
+    return problem.system.completed()
 
 
 @pytest.mark.parametrize("peer", PROGRAMS, ids=lambda peer: peer.command)
@@ -165,8 +165,8 @@ def test_without_the_program_the_message_names_debians_package(
     peer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "")
-    said = f"{peer.command} is not on PATH; Debian: apt install {peer.package}"
-    with pytest.raises(InputError, match=said):
+    message = f"{peer.command} is not on PATH; Debian: apt install {peer.package}"
+    with pytest.raises(InputError, match=message):
         solve(_mixed(), peer)
 
 
@@ -178,7 +178,7 @@ def _pretend(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("echo CSDP 9.9; echo out of memory; exit 206", "csdp 9.9 ended with code 206"),
         ("echo CSDP 9.9; echo 1.0 > answer", "csdp 9.9: the answer's first line holds 1"),
@@ -186,12 +186,12 @@ def _pretend(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_a_program_that_gives_no_answer_is_a_numerical_error(
-    script: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _pretend(tmp_path, "csdp", script, monkeypatch)
     result = solve(_mixed(), Csdp(time_limit=0.2))
     assert result.status is Status.NUMERICAL_ERROR
-    assert said in result.message
+    assert message in result.message
 
 
 @pytest.mark.parametrize("peer", PROGRAMS, ids=lambda peer: peer.command)

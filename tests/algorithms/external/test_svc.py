@@ -74,12 +74,12 @@ def test_it_is_trained_for_twice_as_long_until_it_separates():
 def test_sparse_rows_are_the_same_rows():
     rows = planted(6, 40, 0.05, np.random.default_rng(2))[0]
     rows = np.where(abs(rows) < 0.05, 0.0, rows)
-    one, two = (solve(data, "svc") for data in (rows, sp.csr_array(rows)))
-    assert one.status is two.status is Status.FEASIBLE
-    assert one.point == pytest.approx(two.point, rel=1e-2, abs=1e-3)
+    first, second = (solve(data, "svc") for data in (rows, sp.csr_array(rows)))
+    assert first.status is second.status is Status.FEASIBLE
+    assert first.point == pytest.approx(second.point, rel=1e-2, abs=1e-3)
 
 
-def test_a_machine_that_is_wrong_is_not_believed(monkeypatch):
+def test_a_false_answer_of_the_svm_is_not_verified(monkeypatch):
     rows = planted(4, 20, 0.1, np.random.default_rng(0))[0]
     monkeypatch.setattr(Svc, "_train", lambda *_: (np.zeros(20), 0.0, True))
     result = solve(rows, "svc")
@@ -87,7 +87,7 @@ def test_a_machine_that_is_wrong_is_not_believed(monkeypatch):
     assert not result.proved
 
 
-def test_iterations_are_those_that_were_made_and_the_end_is_said():
+def test_the_reported_iterations_are_those_of_the_svm_and_its_stop_is_reported():
     rows = planted(6, 80, 0.05, np.random.default_rng(0))[0]
     machine = SVC(C=1e6, tol=1e-3, max_iter=10**6, kernel="linear", cache_size=1000.0)
     unit = rows / np.linalg.norm(rows, axis=1)[:, None]
@@ -112,18 +112,18 @@ def two_classes(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("made", [np.asarray, sp.csr_array])
-def test_with_a_bias_of_its_own_it_finds_the_geometric_margin(seed, made):
+@pytest.mark.parametrize("arranged", [np.asarray, sp.csr_array])
+def test_with_a_free_bias_the_geometric_margin_is_attained(seed, arranged):
     examples, labels = two_classes(seed)
     exact = solve(examples, labels, margin="geometric", goal={"margin_ratio": 1 - 1e-6})
     assert exact.goal_reached
-    found = solve(made(examples), labels, Svc(tolerance=1e-5), margin="geometric")
-    assert found.status is Status.FEASIBLE
-    assert found.certificate["margin"] == "geometric"
-    assert found.margin_lower == pytest.approx(exact.margin_lower, rel=1e-3)
-    assert exact.margin_lower <= found.margin_upper
-    assert found.margin_upper == pytest.approx(exact.margin_lower, rel=1e-3)
-    assert exact.margin_upper >= found.margin_lower
+    result = solve(arranged(examples), labels, Svc(tolerance=1e-5), margin="geometric")
+    assert result.status is Status.FEASIBLE
+    assert result.certificate["margin"] == "geometric"
+    assert result.margin_lower == pytest.approx(exact.margin_lower, rel=1e-3)
+    assert exact.margin_lower <= result.margin_upper
+    assert result.margin_upper == pytest.approx(exact.margin_lower, rel=1e-3)
+    assert exact.margin_upper >= result.margin_lower
 
 
 def test_its_bias_is_not_that_of_the_unit_rows():
@@ -139,9 +139,9 @@ def test_its_bias_is_not_that_of_the_unit_rows():
 
 def test_overlapping_classes_have_no_geometric_margin():
     examples, labels = two_classes(1)
-    found = solve(examples, np.roll(labels, 1), Svc(iterations=2000), margin="geometric")
-    assert found.status is not Status.FEASIBLE
-    assert found.margin_upper == pytest.approx(0.0, abs=0.5)
+    result = solve(examples, np.roll(labels, 1), Svc(iterations=2000), margin="geometric")
+    assert result.status is not Status.FEASIBLE
+    assert result.margin_upper == pytest.approx(0.0, abs=0.5)
 
 
 def test_examples_on_disk_are_refused(tmp_path):

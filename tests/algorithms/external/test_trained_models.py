@@ -53,7 +53,7 @@ def test_the_support_vector_machine_nears_the_largest_margin(seed: int) -> None:
 
 @pytest.mark.parametrize("peer", EVERY)
 @pytest.mark.parametrize("seed", repeated(range(2), kept=1))
-def test_where_no_point_separates_none_is_believed(seed: int, peer: Any) -> None:
+def test_where_no_point_separates_no_answer_is_verified(seed: int, peer: Any) -> None:
     rows = infeasible(4, 20, np.random.default_rng(seed))
     result = solve(rows, peer, budget=Budget(seconds=2.0))
     assert result.status in {Status.UNVERIFIED, Status.TIME_LIMIT}
@@ -110,7 +110,7 @@ def test_each_training_takes_twice_the_passes_up_to_the_longest(model: Any) -> N
     assert result.status is Status.UNVERIFIED
 
 
-def test_a_machine_that_takes_itself_to_be_trained_stops() -> None:
+def test_training_stops_when_the_model_reports_convergence() -> None:
     rows = infeasible(3, 15, np.random.default_rng(0))
     result = solve(rows, LinearSvc(penalty=1e-3, tolerance=1e-2))
     assert result.status is Status.UNVERIFIED
@@ -130,7 +130,7 @@ def test_updates_and_seconds_end_the_training(model: Any) -> None:
     assert result.status is Status.TIME_LIMIT
 
 
-def test_training_goes_on_from_where_it_was() -> None:
+def test_training_resumes_from_the_last_model() -> None:
     """On rows that the perceptron separates, passes without a mistake change nothing."""
     rows = planted(4, 30, 0.1, np.random.default_rng(0))[0]
     short, long = (solve(rows, SklearnPerceptron(), goal=goal) for goal in ("decide", "budget"))
@@ -142,9 +142,9 @@ def test_training_goes_on_from_where_it_was() -> None:
 @pytest.mark.parametrize("peer", EVERY)
 def test_the_same_seed_gives_the_same_point(peer: Any) -> None:
     rows = planted(5, 60, 0.02, np.random.default_rng(1))[0]
-    one, two, other = (solve(rows, peer, seed=seed) for seed in (3, 3, 4))
-    assert np.array_equal(one.point, two.point)
-    assert other.status is Status.FEASIBLE
+    first, second, third = (solve(rows, peer, seed=seed) for seed in (3, 3, 4))
+    assert np.array_equal(first.point, second.point)
+    assert third.status is Status.FEASIBLE
 
 
 def test_convergence_warnings_stay_inside() -> None:

@@ -57,7 +57,7 @@ WRONG_ANSWER = MarginAnswer(
 )
 
 
-def wrong_program(*_: Any, **given: Any) -> SimpleNamespace:
+def false_program(*_: Any, **arguments: Any) -> SimpleNamespace:
     """What linprog returns: a point that it takes for one of the program."""
     return SimpleNamespace(status=0, x=WRONG_POINT, message="optimal")
 
@@ -65,7 +65,7 @@ def wrong_program(*_: Any, **given: Any) -> SimpleNamespace:
 def deceive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every reference solver return a point and weights that are wrong."""
     answers: list[tuple[Any, str, Callable[..., Any]]] = [
-        (scipy.optimize, "linprog", wrong_program),
+        (scipy.optimize, "linprog", false_program),
         (scipy.optimize, "nnls", lambda *_, **__: (WRONG_WEIGHTS, 0.0)),
         (CvxpyProgram, "solution", lambda *_: WRONG_ANSWER),
         (Svc, "_train", lambda *_: (WRONG_WEIGHTS, 0.0, 0)),
@@ -75,18 +75,18 @@ def deceive(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(owner, name, answer)
 
 
-def run_here(jobs: Sequence[Job], **_: Any) -> Iterator[tuple[int, Outcome]]:
+def run_in_this_process(jobs: Sequence[Job], **_: Any) -> Iterator[tuple[int, Outcome]]:
     """Run cells in this process, where the solvers are deceived."""
     for position, job in enumerate(jobs):
         yield position, run_cell(job.cell, job.cell.load(job.base))
 
 
 @pytest.mark.parametrize("family", ["exact", "convex-combination"])
-def test_wrong_answers_are_rows_without_a_proof(
+def test_wrong_answers_are_stored_as_unverified_rows(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deceive(monkeypatch)
-    monkeypatch.setattr(supervisor, "supervise", run_here)
+    monkeypatch.setattr(supervisor, "supervise", run_in_this_process)
     entries = [
         f"  - {{name: {name}, label: {name}-{index}, parameters: {parameters}}}"
         for name in sorted(PEERS)

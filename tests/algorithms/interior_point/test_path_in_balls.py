@@ -48,15 +48,15 @@ def floats(matrix: arb_mat) -> FloatArray:
 
 def relative_lengths(cone: Cone, weights: FloatArray, step: FloatArray) -> list[float]:
     """The norm of the eigenvalues of a step as w^-1/2 sees it: of det(w + t d) as roots in t."""
-    found: list[float] = []
+    lengths: list[float] = []
     for part, at in cone.blocks:
         w, d = (vector[at] / part.multiplicity for vector in (weights, step))
         points = np.exp(2j * np.pi * np.arange(32) / 32) * 1e-2
         determinants = [determinant(part, w + t * d) / determinant(part, w) for t in points]
         # ln det(1 + t x) = t tr x - t^2 tr x^2 / 2 + ..: the second coefficient, by Cauchy
         second = np.mean(np.log(determinants) / points**2).real
-        found.append(float(np.sqrt(-2.0 * second)))
-    return found
+        lengths.append(float(np.sqrt(-2.0 * second)))
+    return lengths
 
 
 def determinant(part: Cone, element: Any) -> Any:
@@ -72,7 +72,7 @@ def determinant(part: Cone, element: Any) -> Any:
 @EACH
 @SIDES
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
-def test_what_holds_along_the_path(shape: dict[str, Any], side: str, seed: int) -> None:
+def test_invariants_hold_along_the_path(shape: dict[str, Any], side: str, seed: int) -> None:
     """A w = theta A e, <e, w> = <e, e>, and w inside K; at theta = 0 to 60 digits."""
     system, state = begun(shape, seed, side=side, delta=1e-4)
     with precision():
@@ -124,10 +124,10 @@ def test_fractions_confirm_the_weights(shape: dict[str, Any], seed: int) -> None
     """Exact weights inside K* with A w = 0 are near those returned; for the other answer, none."""
     for side in ("infeasible", "feasible"):
         record = ConditionedCones(**shape, side=side, delta=1e-8)
-        made, system = record.generate(seed), record.problem(seed).system
+        sample, system = record.generate(seed), record.problem(seed).system
         result = solve(system, PathInBalls(), budget=Budget(seconds=60))
         assert result.weights is not None
-        confirmed = is_infeasible_near(made.cone, made.data, result.weights)
+        confirmed = is_infeasible_near(sample.cone, sample.data, result.weights)
         assert confirmed == (side == "infeasible")
         assert result.status is Status[side.upper()]
 
@@ -143,7 +143,7 @@ def test_nothing_is_claimed_of_both(shape: dict[str, Any], seed: int) -> None:
     assert result.proved == (result.status is not Status.NUMERICAL_ERROR)
 
 
-def test_it_is_for_small_systems_of_whole_blocks() -> None:
+def test_it_refuses_large_systems_and_patterns() -> None:
     assert within_reach(ConditionedCones(family="second-order").problem(0).system)
     assert within_reach(ConditionedCones(family="semidefinite").problem(0).system)
     large = ConditionedCones(family="second-order", blocks=50, block_size=20)

@@ -39,12 +39,12 @@ def eigenvalues(cone: Cone, blocks: ProductBlocks, isometric: FloatArray) -> Flo
 
 @every_cone
 @pytest.mark.parametrize("lowest", [0.1, 1e-8])
-def test_both_points_are_one_element_seen_through_it(cone: Cone, lowest: float) -> None:
+def test_the_scaling_maps_both_points_to_the_same_element(cone: Cone, lowest: float) -> None:
     for seed in range(5):
         _, scaling, s, z = scaled(cone, seed, lowest)
-        near = 1e-14 / lowest
-        assert np.allclose(scaling.primal(s), scaling.middle, rtol=near, atol=1e-12)
-        assert np.allclose(scaling.dual(z), scaling.middle, rtol=near, atol=1e-12)
+        tolerance = 1e-14 / lowest
+        assert np.allclose(scaling.primal(s), scaling.middle, rtol=tolerance, atol=1e-12)
+        assert np.allclose(scaling.dual(z), scaling.middle, rtol=tolerance, atol=1e-12)
         assert scaling.middle @ scaling.middle == pytest.approx(s @ z)
 
 
@@ -64,8 +64,8 @@ def test_it_is_an_automorphism(cone: Cone) -> None:
 @every_cone
 def test_columns_are_those_of_the_data(cone: Cone) -> None:
     blocks, scaling, *_ = scaled(cone, 1)
-    seen = np.column_stack([scaling.primal(column) for column in blocks.data.T])
-    assert np.allclose(scaling.columns(), seen)
+    columns = np.column_stack([scaling.primal(column) for column in blocks.data.T])
+    assert np.allclose(scaling.columns(), columns)
 
 
 @every_cone

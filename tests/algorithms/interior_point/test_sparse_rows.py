@@ -36,8 +36,8 @@ def test_the_path_of_sparse_rows_is_that_of_dense_ones() -> None:
     rows = rows_of_few_entries(0)
     cone = Orthant(rows.shape[0])
     sparse, dense = followed(cone, rows), followed(cone, rows.toarray())
-    for one, other in [(sparse.point, dense.point), (sparse.weights, dense.weights)]:
-        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-12)
+    for first, second in [(sparse.point, dense.point), (sparse.weights, dense.weights)]:
+        np.testing.assert_allclose(first, second, rtol=1e-8, atol=1e-12)
     assert sparse.theta == pytest.approx(dense.theta)
 
 
@@ -56,6 +56,6 @@ def test_sparse_rows_are_decided(seed: int) -> None:
     assert solve(rows, "interior-point").status is Status.FEASIBLE
     against = -sp.csr_array(rows[[0, 5, 7]].sum(axis=0)[None, :])
     system = ConicSystem.from_rows(sp.vstack([rows, against]), margin="directional")
-    found = solve(system, "interior-point")
-    assert found.status is Status.INFEASIBLE
-    assert found.margin_upper == 0.0
+    result = solve(system, "interior-point")
+    assert result.status is Status.INFEASIBLE
+    assert result.margin_upper == 0.0

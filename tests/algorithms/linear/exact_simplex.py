@@ -23,10 +23,10 @@ def has_a_point(rows: Matrix, right: Vector, equations: Matrix, values: Vector) 
     lines = []
     pairs = zip([*rows, *equations], [*right, *values], strict=True)
     for i, (row, limit) in enumerate(pairs):
-        line = [Fraction(one) for one in row]
+        line = [Fraction(value) for value in row]
         surplus = [Fraction(-1 if k == i else 0) for k in range(count)]
-        full = [*line, *(-one for one in line), *surplus, Fraction(limit)]
-        lines.append([-one for one in full] if limit < 0 else full)
+        full = [*line, *(-entry for entry in line), *surplus, Fraction(limit)]
+        lines.append([-entry for entry in full] if limit < 0 else full)
     return _least_sum(lines, 2 * width + count)[0] == 0
 
 
@@ -45,13 +45,13 @@ def _least_sum(lines: list[list[Fraction]], columns: int) -> tuple[Fraction, lis
         ]
         leaving = min(ratios)[2]
         basis[leaving] = entering
-        pivot = [one / lines[leaving][entering] for one in lines[leaving]]
+        pivot = [line / lines[leaving][entering] for line in lines[leaving]]
         lines[leaving] = pivot
         for line in [costs, *(line for i, line in enumerate(lines) if i != leaving)]:
             factor = line[entering]
             if factor:
                 pairs = zip(line, pivot, strict=True)
-                line[:] = [one - factor * other if other else one for one, other in pairs]
+                line[:] = [first - factor * second if second else first for first, second in pairs]
 
 
 def weighted_rows(rows: Matrix, target: Vector) -> list[int] | None:
@@ -64,8 +64,8 @@ def weighted_rows(rows: Matrix, target: Vector) -> list[int] | None:
     lines: list[Any] = []
     for j, value in enumerate(target):
         sign = -1 if value < 0 else 1
-        line = [Fraction(one) * sign for one in (*(row[j] for row in rows), value)]
-        lines.append([fmpq(one.numerator, one.denominator) for one in line])
+        line = [Fraction(value) * sign for value in (*(row[j] for row in rows), value)]
+        lines.append([fmpq(entry.numerator, entry.denominator) for entry in line])
     value, basis = _least_sum(lines, len(rows))
     if value != 0:
         return None

@@ -19,41 +19,41 @@ def random_program(seed: int) -> tuple[Given, Costs]:
     A third of the programs have rows and columns scaled by powers of ten from 1e-13 to 1e13.
     """
     rng = np.random.default_rng([seed, 431])
-    given = random_system(seed)
-    width = len(given.lower)
+    system = random_system(seed)
+    width = len(system.lower)
     costs = [Fraction(int(rng.integers(-3, 4))) for _ in range(width)]
-    lines = [*given.rows, *given.equations]
+    lines = [*system.rows, *system.equations]
     if rng.random() < 0.5:
         weights = rng.integers(0, 3, len(lines)).tolist()
         costs = [dot(weights, column) for column in zip(*lines, strict=True)]
     if rng.random() < 0.3:
-        given, costs = _scaled(given, costs, rng)
-    return given, {j: cost for j, cost in enumerate(costs) if cost}
+        system, costs = _scaled(system, costs, rng)
+    return system, {j: cost for j, cost in enumerate(costs) if cost}
 
 
 def _scaled(
-    given: Given, costs: list[Fraction], rng: np.random.Generator
+    system: Given, costs: list[Fraction], rng: np.random.Generator
 ) -> tuple[Given, list[Fraction]]:
     by = [Fraction(10) ** int(power) for power in rng.integers(-13, 14, len(costs))]
 
     def lines(rows: list[list[Fraction]]) -> list[list[Fraction]]:
         return [[a * factor for a, factor in zip(row, by, strict=True)] for row in rows]
 
-    lower = [None if x is None else x / factor for x, factor in zip(given.lower, by, strict=True)]
-    upper = [None if x is None else x / factor for x, factor in zip(given.upper, by, strict=True)]
-    of_rows = [Fraction(10) ** int(power) for power in rng.integers(-13, 14, len(given.rows))]
+    lower = [None if x is None else x / factor for x, factor in zip(system.lower, by, strict=True)]
+    upper = [None if x is None else x / factor for x, factor in zip(system.upper, by, strict=True)]
+    of_rows = [Fraction(10) ** int(power) for power in rng.integers(-13, 14, len(system.rows))]
     rows = [
-        [a * factor for a in row] for row, factor in zip(lines(given.rows), of_rows, strict=True)
+        [a * factor for a in row] for row, factor in zip(lines(system.rows), of_rows, strict=True)
     ]
-    right = [b * factor for b, factor in zip(given.right, of_rows, strict=True)]
-    scaled = Given(rows, right, lines(given.equations), given.values, lower, upper)
+    right = [b * factor for b, factor in zip(system.right, of_rows, strict=True)]
+    scaled = Given(rows, right, lines(system.equations), system.values, lower, upper)
     return scaled, [cost * factor for cost, factor in zip(costs, by, strict=True)]
 
 
-def is_bounded(given: Given, costs: Costs) -> bool:
+def is_bounded(drawn: Given, costs: Costs) -> bool:
     """Return whether c = sum_k w_k a_k with w >= 0 for inequalities: the dual has a point."""
-    system: LinearSystem = given.system()
-    width, count = len(given.lower), len(system.conditions)
+    system: LinearSystem = drawn.system()
+    width, count = len(drawn.lower), len(system.conditions)
     dense = [[Fraction(0)] * count for _ in range(width)]
     for k, row in enumerate(system.conditions):
         for j, a in zip(row.columns, row.coefficients, strict=True):

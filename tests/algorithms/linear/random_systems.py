@@ -31,14 +31,14 @@ class Given:
     def has_a_point(self) -> bool:
         width = len(self.lower)
         unit = [[Fraction(int(i == j)) for j in range(width)] for i in range(width)]
-        below = [(unit[j], one) for j, one in enumerate(self.lower) if one is not None]
+        below = [(unit[j], bound) for j, bound in enumerate(self.lower) if bound is not None]
         above = [
-            ([-entry for entry in unit[j]], -one)
-            for j, one in enumerate(self.upper)
-            if one is not None
+            ([-entry for entry in unit[j]], -bound)
+            for j, bound in enumerate(self.upper)
+            if bound is not None
         ]
         rows = [*self.rows, *(row for row, _ in below + above)]
-        right = [*self.right, *(one for _, one in below + above)]
+        right = [*self.right, *(limit for _, limit in below + above)]
         return has_a_point(rows, right, self.equations, self.values)
 
 
@@ -71,14 +71,14 @@ def random_system(seed: int) -> Given:
     gap = Fraction(int(rng.choice([0, 0, 1, -1])), int(rng.choice([1, 10**3, 10**12, 10**20])))
     if rows and rng.random() < 0.8:  # opposite to a positive combination of rows: tight, or a gap
         weights = rng.integers(1, 4, len(rows)).tolist()
-        rows.append([-one for one in combined(rows, weights)])
+        rows.append([-entry for entry in combined(rows, weights)])
         right.append(gap - dot(right, weights))
     if equations and rng.random() < 0.7:
         weights = rng.integers(-2, 3, len(equations)).tolist()
         equations.append(combined(equations, weights))
         values.append(dot(values, weights) + gap)
-    lower = [one - abs(number(1)) if rng.random() < 0.5 else None for one in x]
-    upper = [one + abs(number(1)) if rng.random() < 0.5 else None for one in x]
+    lower = [value - abs(number(1)) if rng.random() < 0.5 else None for value in x]
+    upper = [value + abs(number(1)) if rng.random() < 0.5 else None for value in x]
     if not rows and not equations:
         rows, right = [row()], [number()]
     return Given(rows, right, equations, values, lower, upper)

@@ -36,15 +36,15 @@ def answer(*constraints: Any) -> tuple[ConicSystem, Any]:
     return system, solve(system)
 
 
-def values(system: EliminatedSystem, found: EliminatedResult) -> dict[str, Fraction]:
-    assert found.x is not None
-    return dict(zip(system.variables, found.x, strict=True))
+def values(system: EliminatedSystem, result: EliminatedResult) -> dict[str, Fraction]:
+    assert result.x is not None
+    return dict(zip(system.variables, result.x, strict=True))
 
 
 def solves(matrix: FloatArray, right: FloatArray, x: list[Fraction]) -> bool:
     """Return whether C x = d, exactly."""
     return all(
-        sum(Fraction(a) * one for a, one in zip(row, x, strict=True)) == Fraction(b)
+        sum(Fraction(a) * value for a, value in zip(row, x, strict=True)) == Fraction(b)
         for row, b in zip(matrix.tolist(), right.tolist(), strict=True)
     )
 
@@ -88,35 +88,35 @@ def ball_answers(seed: int) -> tuple[Status, Status | None]:
         slack,
     )
     cones = [cvxpy.SOC(radius, map_ @ x + centre), cvxpy.SOC(50, x)]
-    system, found = answer(*cones, equations)
+    system, result = answer(*cones, equations)
     assert isinstance(system, EliminatedSystem)
-    if found.status is Status.FEASIBLE:
-        named = values(system, found)
+    if result.status is Status.FEASIBLE:
+        named = values(system, result)
         point = [named[f"x[{j}]"] for j in range(width)]
         assert solves(matrix, right, point)
         for first, shift, limit in [(map_, centre, radius), (np.eye(width), np.zeros(width), 50)]:
             rows = zip(first.tolist(), shift.tolist(), strict=True)
             scores = [
-                sum((Fraction(a) * one for a, one in zip(row, point, strict=True)), Fraction(b))
+                sum((Fraction(a) * value for a, value in zip(row, point, strict=True)), Fraction(b))
                 for row, b in rows
             ]
-            assert sum(one * one for one in scores) < Fraction(limit) ** 2
+            assert sum(score * score for score in scores) < Fraction(limit) ** 2
         np.testing.assert_allclose(
-            found.point[1:] / found.point[0], [float(one) for one in found.x], rtol=1e-14
+            result.point[1:] / result.point[0], [float(value) for value in result.x], rtol=1e-14
         )
-    return found.status, expected
+    return result.status, expected
 
 
 def minors(matrix: list[list[Fraction]]) -> list[Fraction]:
     """Return the pivots of Gauss' elimination: all > 0 where the matrix is positive definite."""
     rest, pivots = [row[:] for row in matrix], []
     while rest:
-        pivot, *others = rest[0]
+        pivot, *rest_ = rest[0]
         pivots.append(pivot)
         if pivot <= 0:
             return pivots
         rest = [
-            [a - row[0] * b / pivot for a, b in zip(row[1:], others, strict=True)]
+            [a - row[0] * b / pivot for a, b in zip(row[1:], rest_, strict=True)]
             for row in rest[1:]
         ]
     return pivots
@@ -136,26 +136,26 @@ def matrix_answers(seed: int) -> tuple[Status, Status | None]:
     equations = [cvxpy.sum(cvxpy.multiply(weights[k], x)) == right[k] for k in range(2)]
     equations.append(cvxpy.trace(x) == 1)
     expected = judged([x >> (least + slack) * np.eye(order), *equations], slack)
-    system, found = answer(x >> least * np.eye(order), *equations)
+    system, result = answer(x >> least * np.eye(order), *equations)
     assert isinstance(system, EliminatedSystem)
-    if found.status is Status.FEASIBLE:
-        entries = list(values(system, found).values())
+    if result.status is Status.FEASIBLE:
+        entries = list(values(system, result).values())
         upper = {(i, j): k for k, (i, j) in enumerate(zip(*np.triu_indices(order), strict=True))}
         full = [[entries[upper[min(i, j), max(i, j)]] for j in range(order)] for i in range(order)]
         assert sum(full[i][i] for i in range(order)) == 1
         shifted = [
-            [one - (Fraction(least) if i == j else 0) for j, one in enumerate(row)]
+            [entry - (Fraction(least) if i == j else 0) for j, entry in enumerate(row)]
             for i, row in enumerate(full)
         ]
         assert all(pivot > 0 for pivot in minors(shifted))
-    return found.status, expected
+    return result.status, expected
 
 
 @pytest.mark.parametrize("decided", [ball_answers, matrix_answers])
 def test_answers_are_clarabels_and_their_points_exact(
     decided: Callable[[int], tuple[Status, Status | None]],
 ) -> None:
-    clear = [found for found in map(decided, range(5)) if found[1] is not None]
+    clear = [decision for decision in map(decided, range(5)) if decision[1] is not None]
     assert {expected for _, expected in clear} == {Status.FEASIBLE, Status.INFEASIBLE}
     assert all(status is expected for status, expected in clear)
 
@@ -165,13 +165,13 @@ def test_answers_are_clarabels_and_their_points_exact(
 def test_answers_are_clarabels_more_often(
     decided: Callable[[int], tuple[Status, Status | None]],
 ) -> None:
-    found = list(map(decided, range(100, 140)))
-    clear = [one for one in found if one[1] is not None]
+    decisions = list(map(decided, range(100, 140)))
+    clear = [decision for decision in decisions if decision[1] is not None]
     assert len(clear) > 30
     assert all(status is expected for status, expected in clear)
 
 
-def whole_equations(seed: int) -> tuple[list[Condition], int, int]:
+def full_equations(seed: int) -> tuple[list[Condition], int, int]:
     """Return consistent equations in whole numbers, the number of variables, and the rank."""
     rng = np.random.default_rng(seed)
     width, rank = int(rng.integers(2, 9)), int(rng.integers(1, 5))
@@ -188,18 +188,18 @@ def whole_equations(seed: int) -> tuple[list[Condition], int, int]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_solution_is_reached_and_no_other_point(seed: int) -> None:
-    equations, width, rank = whole_equations(seed)
-    found = eliminated(equations, width)
-    assert found is not None
-    assert len(found.free) == width - rank
+    equations, width, rank = full_equations(seed)
+    elimination = eliminated(equations, width)
+    assert elimination is not None
+    assert len(elimination.free) == width - rank
     rng = np.random.default_rng(seed)
-    z = [Fraction(int(one), 3) for one in rng.integers(-9, 10, len(found.free))]
-    x = found.lifted(Fraction(1), z)
-    assert [x[f] for f in found.free] == z
-    assert not any(one.violation(*over_common(x)) for one in equations)
+    z = [Fraction(int(value), 3) for value in rng.integers(-9, 10, len(elimination.free))]
+    x = elimination.lifted(Fraction(1), z)
+    assert [x[f] for f in elimination.free] == z
+    assert not any(equation.violation(*over_common(x)) for equation in equations)
     numbers = {j: Fraction(int(a)) for j, a in enumerate(rng.integers(-4, 5, width)) if a}
     row = condition((tuple(numbers), tuple(numbers.values())), Fraction(2, 5), "row")
-    assert found.substituted(row).slack(*over_common(z)) == row.slack(*over_common(x))
+    assert elimination.substituted(row).slack(*over_common(z)) == row.slack(*over_common(x))
 
 
 def test_equations_without_a_common_variable_are_solved_apart(
@@ -212,17 +212,17 @@ def test_equations_without_a_common_variable_are_solved_apart(
         condition(((2 * k, 2 * k + 1), (Fraction(1), Fraction(k))), Fraction(1), "", equation=True)
         for k in range(count)
     ]
-    found = eliminated(equations, 2 * count)
-    assert found is not None
-    assert len(found.dependent) == count
+    elimination = eliminated(equations, 2 * count)
+    assert elimination is not None
+    assert len(elimination.dependent) == count
 
 
 def test_contradictory_equations_are_infeasible_by_exact_weights() -> None:
     x = cvxpy.Variable(3, name="x")
-    system, found = answer(cvxpy.norm(x) <= 1, x[0] - x[1] == 1, x[1] - x[2] == 1, x[0] == x[2])
+    system, result = answer(cvxpy.norm(x) <= 1, x[0] - x[1] == 1, x[1] - x[2] == 1, x[0] == x[2])
     assert isinstance(system, LinearSystem)
-    assert found.status is Status.INFEASIBLE
-    assert len(found.exact.weights) == 3
+    assert result.status is Status.INFEASIBLE
+    assert len(result.exact.weights) == 3
 
 
 @pytest.mark.parametrize(
@@ -230,11 +230,11 @@ def test_contradictory_equations_are_infeasible_by_exact_weights() -> None:
 )
 def test_equations_may_leave_one_point(right: tuple[float, float], status: Status) -> None:
     x = cvxpy.Variable(2, name="x")
-    _, found = answer(cvxpy.SOC(1, x), x == np.array(right))
-    assert found.status is status
-    assert found.point.shape == (3,)
+    _, result = answer(cvxpy.SOC(1, x), x == np.array(right))
+    assert result.status is status
+    assert result.point.shape == (3,)
     if status is Status.FEASIBLE:
-        assert found.x == tuple(map(Fraction, right))
+        assert result.x == tuple(map(Fraction, right))
 
 
 @pytest.mark.parametrize("face", [1.0, 0.6])
@@ -244,22 +244,22 @@ def test_a_part_of_the_boundary_is_not_called_inside(face: float) -> None:
     other = [x[1] == 0.8] if face < 1.0 else []
     square = Fraction(face) ** 2 + (Fraction(0.8) ** 2 if other else 0)
     assert square >= 1
-    _, found = answer(cvxpy.SOC(1, x), x[0] == face, *other)
-    assert found.status is not Status.FEASIBLE
-    assert found.x is None
+    _, result = answer(cvxpy.SOC(1, x), x[0] == face, *other)
+    assert result.status is not Status.FEASIBLE
+    assert result.x is None
 
 
 def shifted(self: Elimination, scale: Fraction, values: Any) -> list[Fraction]:
     """Return t x0 + N z of an x0 with another first entry."""
-    first, *others = RIGHT(self, scale, values)
-    return [first + scale / 1000, *others]
+    first, *rest = RIGHT(self, scale, values)
+    return [first + scale / 1000, *rest]
 
 
 def turned(self: Elimination, row: Condition) -> Condition:
     """Return the substituted row with the sign of its first coefficient changed."""
-    found = SUBSTITUTED(self, row)
-    first, *others = found.coefficients or (0,)
-    return found._replace(coefficients=(-first, *others)[: len(found.columns)])
+    substituted = SUBSTITUTED(self, row)
+    first, *rest = substituted.coefficients or (0,)
+    return substituted._replace(coefficients=(-first, *rest)[: len(substituted.columns)])
 
 
 RIGHT, SUBSTITUTED = Elimination.lifted, Elimination.substituted
@@ -267,7 +267,9 @@ BROKEN: Mapping[str, Any] = {"lifted": shifted, "substituted": turned}
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_the_judge_finds_a_wrong_elimination(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reference_check_detects_a_wrong_elimination(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A wrong x violates an equation, or lies outside the cone: no answer is believed."""
     x = cvxpy.Variable(2, name="x")
     system = ConicSystem.from_cvxpy(problem(cvxpy.SOC(0.25, x - 3), x[0] - x[1] == 0.125))
@@ -277,26 +279,26 @@ def test_the_judge_finds_a_wrong_elimination(name: str, monkeypatch: pytest.Monk
     broken = EliminatedSystem.of_conditions(
         system.equations, system.rows, system.cone, system.elimination, system.variables
     )
-    found = solve(broken)
-    assert found.status is not Status.FEASIBLE
-    assert isinstance(found, EliminatedResult)
-    assert found.x is None
+    result = solve(broken)
+    assert result.status is not Status.FEASIBLE
+    assert isinstance(result, EliminatedResult)
+    assert result.x is None
 
 
 def test_a_rounded_reduced_system_is_enclosed() -> None:
     """With thirds the reduced numbers are no doubles; with halves they are."""
     x = cvxpy.Variable(2, name="x")
     for factor, data in ((3, "rounded once, enclosed"), (2, "exact")):
-        system, found = answer(cvxpy.SOC(4, x), factor * x[0] - x[1] == 1)
+        system, result = answer(cvxpy.SOC(4, x), factor * x[0] - x[1] == 1)
         assert system.provenance == data
-        assert found.certificate["data"] == data
+        assert result.certificate["data"] == data
 
 
 def test_names_stay_with_their_variables() -> None:
     x, y = cvxpy.Variable(2, name="x"), cvxpy.Variable(name="y")
-    system, found = answer(cvxpy.norm(x) <= y, x[0] == 3, y == 5)
+    system, result = answer(cvxpy.norm(x) <= y, x[0] == 3, y == 5)
     assert isinstance(system, EliminatedSystem)
-    named = values(system, found)
+    named = values(system, result)
     assert (named["x[0]"], named["y"]) == (3, 5)
     assert abs(named["x[1]"]) < 4
 
@@ -305,22 +307,22 @@ def test_every_algorithm_of_cones_runs_on_the_free_variables() -> None:
     x = cvxpy.Variable(3, name="x")
     system = ConicSystem.from_cvxpy(problem(cvxpy.SOC(2, x), cvxpy.sum(x) == 1))
     for name in ("perceptron", "ellipsoid", "whitened", "smoothed-von-neumann", "clarabel"):
-        found = solve(system, name)
-        assert found.status is Status.FEASIBLE
-        assert sum(found.x) == 1  # type: ignore[attr-defined]
+        result = solve(system, name)
+        assert result.status is Status.FEASIBLE
+        assert sum(result.x) == 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("constraints", "message"),
     [
         (lambda x: [x[0] == 1e-300, 1e-300 * x[1] <= x[0]], "beyond the range of doubles"),
         (lambda x: [x[0] + 1e308 * x[1] == 1e-308], "beyond the range of doubles"),
     ],
 )
-def test_numbers_beyond_doubles_are_refused(made: Any, said: str) -> None:
+def test_numbers_beyond_doubles_are_refused(constraints: Any, message: str) -> None:
     x = cvxpy.Variable(2, name="x")
-    with pytest.raises(InputError, match=said):
-        ConicSystem.from_cvxpy(problem(cvxpy.SOC(1, 1e-300 * x), *made(x)))
+    with pytest.raises(InputError, match=message):
+        ConicSystem.from_cvxpy(problem(cvxpy.SOC(1, 1e-300 * x), *constraints(x)))
 
 
 def test_too_much_exact_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

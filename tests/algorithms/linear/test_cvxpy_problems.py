@@ -22,16 +22,16 @@ def problem(*constraints: Any) -> Any:
 @pytest.mark.parametrize(("most", "feasible"), [(2.0, True), (1.75, False)])
 def test_a_linear_problem_is_decided_with_its_equations(most: float, feasible: bool) -> None:
     x, y = cvxpy.Variable(2, name="x"), cvxpy.Variable(name="y")
-    given = problem(y >= 0, x >= 1, x[0] - x[1] == 0, cvxpy.norm1(x) + y <= most)
-    system = ConicSystem.from_cvxpy(given)
+    question = problem(y >= 0, x >= 1, x[0] - x[1] == 0, cvxpy.norm1(x) + y <= most)
+    system = ConicSystem.from_cvxpy(question)
     assert isinstance(system, LinearSystem)
     assert {"x[0]", "x[1]", "y"} <= set(system.variables)
-    found = solve(system)
-    assert isinstance(found, LinearResult)
-    assert (found.status is Status.FEASIBLE) == feasible
+    result = solve(system)
+    assert isinstance(result, LinearResult)
+    assert (result.status is Status.FEASIBLE) == feasible
     if feasible:
-        assert found.x is not None
-        values = dict(zip(system.variables, found.x, strict=True))
+        assert result.x is not None
+        values = dict(zip(system.variables, result.x, strict=True))
         assert (values["x[0]"], values["x[1]"], values["y"]) == (1, 1, 0)
 
 
@@ -78,12 +78,12 @@ def matrix_problem(least: float) -> Any:
 
 @pytest.mark.parametrize(("least", "feasible"), [(1.0, True), (1.75, False), (-1.0, True)])
 def test_a_conic_problem_is_a_homogenised_strict_system(least: float, feasible: bool) -> None:
-    given = matrix_problem(least)
-    given.solve(solver=cvxpy.CLARABEL)
-    assert (given.status == cvxpy.OPTIMAL) == feasible
-    found = solve(ConicSystem.from_cvxpy(given))
-    assert found.status is (Status.FEASIBLE if feasible else Status.INFEASIBLE)
-    assert found.proved
+    question = matrix_problem(least)
+    question.solve(solver=cvxpy.CLARABEL)
+    assert (question.status == cvxpy.OPTIMAL) == feasible
+    result = solve(ConicSystem.from_cvxpy(question))
+    assert result.status is (Status.FEASIBLE if feasible else Status.INFEASIBLE)
+    assert result.proved
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -97,22 +97,22 @@ def test_several_second_order_cones_have_their_own_rows(axis: int) -> None:
         cone = cvxpy.SOC(t * s, (u.T if axis == 0 else u) * s, axis=axis)
         system = ConicSystem.from_cvxpy(problem(cone, s >= 1))
         scores = system.scores(np.array([1.0, 1.0]))
-        found = [scores[span] for part, span in system.cone.blocks if part.rank == 2]
-        norms = [float(np.linalg.norm(one[:-1])) for one in found]
+        parts = [scores[span] for part, span in system.cone.blocks if part.rank == 2]
+        norms = [float(np.linalg.norm(part[:-1])) for part in parts]
         np.testing.assert_allclose(norms, np.linalg.norm(u, axis=1))
-        np.testing.assert_array_equal([one[-1] for one in found], t)
+        np.testing.assert_array_equal([part[-1] for part in parts], t)
 
 
 def test_the_symmetric_part_of_a_matrix_is_meant() -> None:
     y = cvxpy.Variable((2, 2), name="Y")
-    given = problem(y >> np.eye(2), y[0, 1] >= 3, y[1, 0] <= -2, cvxpy.trace(y) <= 3)
-    assert solve(ConicSystem.from_cvxpy(given)).status is Status.FEASIBLE
-    given.solve(solver=cvxpy.CLARABEL)
-    assert given.status == cvxpy.OPTIMAL
+    question = problem(y >> np.eye(2), y[0, 1] >= 3, y[1, 0] <= -2, cvxpy.trace(y) <= 3)
+    assert solve(ConicSystem.from_cvxpy(question)).status is Status.FEASIBLE
+    question.solve(solver=cvxpy.CLARABEL)
+    assert question.status == cvxpy.OPTIMAL
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("build", "message"),
     [
         (lambda x: problem(cvxpy.exp(x[0]) <= 2), "is on the exponential cone"),
         (lambda x: problem(cvxpy.PowCone3D(x[0], x[1], 1.0, 0.3)), "is on the power cone"),
@@ -123,7 +123,7 @@ def test_the_symmetric_part_of_a_matrix_is_meant() -> None:
         (lambda x: [x >= 1], "received list; give a cvxpy.Problem"),
     ],
 )
-def test_other_problems_are_refused_by_name(made: Any, said: str) -> None:
+def test_other_problems_are_refused_by_name(build: Any, message: str) -> None:
     with pytest.raises(InputError) as refused:
-        ConicSystem.from_cvxpy(made(cvxpy.Variable(2, name="x")))
-    assert said in str(refused.value)
+        ConicSystem.from_cvxpy(build(cvxpy.Variable(2, name="x")))
+    assert message in str(refused.value)

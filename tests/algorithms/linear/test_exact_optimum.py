@@ -46,12 +46,12 @@ def check(system: LinearSystem, costs: Costs, optimum: ExactOptimum) -> None:
 @pytest.mark.parametrize("block", range(10))
 def test_small_programs_are_decided_as_by_a_simplex_method_in_fractions(block: int) -> None:
     for seed in range(40 * block, 40 * block + 40):
-        given, costs = random_program(seed)
-        optimum = minimised(given.system(), costs)
-        check(given.system(), costs, optimum)
-        assert (optimum.status is Status.INFEASIBLE) == (not given.has_a_point()), seed
+        system, costs = random_program(seed)
+        optimum = minimised(system.system(), costs)
+        check(system.system(), costs, optimum)
+        assert (optimum.status is Status.INFEASIBLE) == (not system.has_a_point()), seed
         if optimum.status is not Status.INFEASIBLE:
-            assert (optimum.status is Status.FEASIBLE) == is_bounded(given, costs), seed
+            assert (optimum.status is Status.FEASIBLE) == is_bounded(system, costs), seed
 
 
 MODEL = """\\ the optimum 16/3 of a maximum

@@ -28,15 +28,15 @@ def system(kind: str) -> LinearSystem:
     return ConicSystem.from_linear(both, both @ point - slack, lower=0)
 
 
-def ended(given: LinearSystem, stop: StopAt) -> LinearResult:
-    found = solve(given, stop=stop)
-    assert isinstance(found, LinearResult)
-    return found
+def ended(linear_system: LinearSystem, stop: StopAt) -> LinearResult:
+    result = solve(linear_system, stop=stop)
+    assert isinstance(result, LinearResult)
+    return result
 
 
 @pytest.mark.parametrize("proposed", [True, False])
 @pytest.mark.parametrize("kind", ["feasible", "tight", "infeasible"])
-def test_an_answer_ends_at_any_question_with_what_is_proved(
+def test_a_run_stopped_at_any_check_returns_what_is_verified(
     kind: str, proposed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With HiGHS's proposals, or by exact pivots alone."""
@@ -44,27 +44,27 @@ def test_an_answer_ends_at_any_question_with_what_is_proved(
         monkeypatch.setattr(
             "perceptron_lab.algorithms.linear.deciding.complementary_pair", lambda _: None
         )
-    given, count = system(kind), StopAt()
-    whole = ended(given, count)
-    assert whole.proved
-    statuses, moved = set(), False
+    linear_system, count = system(kind), StopAt()
+    full = ended(linear_system, count)
+    assert full.proved
+    statuses, reached = set(), False
     for questions in np.unique(np.geomspace(1, count.asked + 1, 20).astype(int)).tolist():
         stop = StopAt(questions)
-        found = ended(given, stop)
+        result = ended(linear_system, stop)
         assert stop.asked <= questions + FURTHER
-        statuses.add(found.status)
-        assert found.status in (whole.status, Status.TIME_LIMIT)
-        assert faults(given, found.status, found.exact) == []
-        if found.status is Status.TIME_LIMIT:
-            assert found.message == "stopped"
-            lower, upper = found.violation
+        statuses.add(result.status)
+        assert result.status in (full.status, Status.TIME_LIMIT)
+        assert faults(linear_system, result.status, result.exact) == []
+        if result.status is Status.TIME_LIMIT:
+            assert result.message == "stopped"
+            lower, upper = result.violation
             assert lower == 0.0
             assert upper is not None
-            at = [Fraction(one) for one in found.point.tolist()]
-            moved |= any(at)
-            assert upper >= given.violation(at)
-    assert statuses == {whole.status, Status.TIME_LIMIT}
-    assert moved  # to the least violation, by the last program of HiGHS
+            at = [Fraction(value) for value in result.point.tolist()]
+            reached |= any(at)
+            assert upper >= linear_system.violation(at)
+    assert statuses == {full.status, Status.TIME_LIMIT}
+    assert reached  # to the least violation, by the last program of HiGHS
 
 
 def test_a_program_that_highs_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,10 +77,10 @@ def test_a_program_that_highs_does_not_end_is_killed(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(floating_rows, "QUICK", 0)
     monkeypatch.setattr(floating_rows, "killable", forever)
-    found = ended(system("infeasible"), StopAt())
+    result = ended(system("infeasible"), StopAt())
     assert called
-    assert found.status is Status.TIME_LIMIT or found.proved
-    assert found.violation[1] is not None
+    assert result.status is Status.TIME_LIMIT or result.proved
+    assert result.violation[1] is not None
 
 
 @pytest.mark.slow
@@ -89,20 +89,20 @@ def test_large_programs_have_the_answer_of_small_ones(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In another process, HiGHS does what it does in this one."""
-    given = system(kind)
-    here = solve(given)
+    program = system(kind)
+    local = solve(program)
     monkeypatch.setattr(floating_rows, "QUICK", 0)
-    there = solve(given)
-    assert there.certificate == here.certificate
-    assert there.iterations == here.iterations
-    mine, other = solve(given, "highs"), solve(given, "highs", stop=StopAt())
-    assert mine.certificate == other.certificate
+    there = solve(program)
+    assert there.certificate == local.certificate
+    assert there.iterations == local.iterations
+    ours, other = solve(program, "highs"), solve(program, "highs", stop=StopAt())
+    assert ours.certificate == other.certificate
 
 
-def test_without_a_second_nothing_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_no_time_nothing_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(floating_rows, "QUICK", 0)
-    found = solve(system("feasible"), "highs", budget=Budget(seconds=0.0))
-    assert found.status is Status.TIME_LIMIT
+    result = solve(system("feasible"), "highs", budget=Budget(seconds=0.0))
+    assert result.status is Status.TIME_LIMIT
     assert solve(system("feasible"), budget=Budget(seconds=0.0)).status is Status.TIME_LIMIT
 
 
@@ -131,13 +131,13 @@ def test_pivots_of_many_rows_are_those_of_all_at_once(monkeypatch: pytest.Monkey
 def test_null_vectors_by_lifting_are_a_basis(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     table = (rng.integers(-9, 10, (12, 5)) @ rng.integers(-9, 10, (5, 9))).tolist()
-    known = null_columns(table)
+    null_vectors = null_columns(table)
     monkeypatch.setattr("perceptron_lab.systems.exact_solutions.SMALLEST_LIFTED", 3)
     lifted = null_columns(table)
-    assert len(lifted) == len(known) == 4
-    for mine, other in zip(lifted, known, strict=True):
-        assert not any(sum(a * x for a, x in zip(row, mine, strict=True)) for row in table)
-        place = next(j for j, one in enumerate(mine) if one)
-        assert [Fraction(x, mine[place]) for x in mine] == [
-            Fraction(x, other[place]) for x in other
+    assert len(lifted) == len(null_vectors) == 4
+    for vector, other in zip(lifted, null_vectors, strict=True):
+        assert not any(sum(a * x for a, x in zip(row, vector, strict=True)) for row in table)
+        index = next(j for j, entry in enumerate(vector) if entry)
+        assert [Fraction(x, vector[index]) for x in vector] == [
+            Fraction(x, other[index]) for x in other
         ]

@@ -28,9 +28,9 @@ from tests.algorithms.linear.random_systems import random_system
 
 
 def solved(system: ConicSystem, algorithm: str = "auto", **arguments: Any) -> LinearResult:
-    found = solve(system, algorithm, **arguments)
-    assert isinstance(found, LinearResult)
-    return found
+    result = solve(system, algorithm, **arguments)
+    assert isinstance(result, LinearResult)
+    return result
 
 
 @cache
@@ -41,17 +41,17 @@ def truth(seed: int) -> bool:
 def check(seed: int) -> None:
     """The answer is the judge's, and its numbers prove it."""
     system = random_system(seed).system()
-    found = solved(system)
-    assert found.proved
-    assert (found.status is Status.FEASIBLE) == truth(seed)
-    assert faults(system, found.status, found.exact) == []
-    if found.status is Status.FEASIBLE:
-        assert found.x is not None
-        assert found.exact.complete
-        assert system.violation(found.x) == 0
-        np.testing.assert_array_equal(found.point, [float(one) for one in found.x])
+    result = solved(system)
+    assert result.proved
+    assert (result.status is Status.FEASIBLE) == truth(seed)
+    assert faults(system, result.status, result.exact) == []
+    if result.status is Status.FEASIBLE:
+        assert result.x is not None
+        assert result.exact.complete
+        assert system.violation(result.x) == 0
+        np.testing.assert_array_equal(result.point, [float(value) for value in result.x])
     else:
-        assert found.exact.irreducible
+        assert result.exact.irreducible
 
 
 @pytest.mark.parametrize("first", range(0, 60, 20))
@@ -84,9 +84,9 @@ def test_without_proposals_exact_pivots_decide(seed: int, monkeypatch: pytest.Mo
 def test_a_gap_far_below_the_resolution_of_doubles_decides(gap: int, status: str) -> None:
     thin = Fraction(gap, 10**40)
     system = ConicSystem.from_linear([[1, 1], [-1, -1]], [Fraction(1, 3), thin - Fraction(1, 3)])
-    found = solved(system)
-    assert found.status.value == status
-    assert found.exact.tight == ((0, 1) if gap == 0 else ())
+    result = solved(system)
+    assert result.status.value == status
+    assert result.exact.tight == ((0, 1) if gap == 0 else ())
 
 
 def test_a_contradiction_of_many_rows_below_doubles_needs_no_pivot() -> None:
@@ -95,9 +95,9 @@ def test_a_contradiction_of_many_rows_below_doubles_needs_no_pivot() -> None:
         LinearSystems(kind="infeasible", variables=20, inequalities=40, gap=25).problem(3).system
     )
     assert isinstance(system, LinearSystem)
-    found = solved(system, budget=Budget(updates=0))
-    assert found.status is Status.INFEASIBLE
-    assert faults(system, found.status, found.exact) == []
+    result = solved(system, budget=Budget(updates=0))
+    assert result.status is Status.INFEASIBLE
+    assert faults(system, result.status, result.exact) == []
 
 
 @pytest.mark.parametrize("gap", [0, 1])
@@ -109,23 +109,23 @@ def test_a_cube_of_klee_and_minty_cut_at_its_last_vertex(gap: int) -> None:
         rows[i][i] = -1
     right = [-(5 ** (i + 1)) for i in range(size)]
     last = [0] * (size - 1) + [1]
-    found = solved(ConicSystem.from_linear([*rows, last], [*right, 5**size + gap], lower=0))
-    assert found.status is (Status.INFEASIBLE if gap else Status.FEASIBLE)
+    result = solved(ConicSystem.from_linear([*rows, last], [*right, 5**size + gap], lower=0))
+    assert result.status is (Status.INFEASIBLE if gap else Status.FEASIBLE)
     if not gap:
-        assert found.x == (*[Fraction(0)] * (size - 1), Fraction(5**size))
+        assert result.x == (*[Fraction(0)] * (size - 1), Fraction(5**size))
 
 
-def test_conditions_that_are_always_tight_are_found_and_proved() -> None:
+def test_conditions_that_are_always_tight_are_identified_with_a_proof() -> None:
     """x + y >= 1, x <= 1/2, y <= 1/2 and, strict at the point, z >= 0."""
     system = ConicSystem.from_linear(
         [[1, 1, 0]], [1], lower=[None, None, 0], upper=[Fraction(1, 2), 0.5, None]
     )
-    found = solved(system)
-    names = [system.conditions[k].name for k in found.exact.tight]
+    result = solved(system)
+    names = [system.conditions[k].name for k in result.exact.tight]
     assert names == ["row 1", "x_1 <= 0.5", "x_2 <= 0.5"]
-    assert always_tight(system, found.exact.always) == {0, 2, 3}
-    assert found.x is not None
-    assert found.x[2] > 0
+    assert always_tight(system, result.exact.always) == {0, 2, 3}
+    assert result.x is not None
+    assert result.x[2] > 0
 
 
 def test_decimals_are_not_doubles() -> None:
@@ -149,10 +149,10 @@ def _fixed(row: list[list[int]], values: list[Any]) -> ConicSystem:
     ],
 )
 def test_contradictions_that_need_no_search(arguments: dict[str, Any], weights: list[int]) -> None:
-    given = {"matrix": np.zeros((0, 2)), "right": []} | arguments
-    found = solved(ConicSystem.from_linear(**given))
-    assert found.status is Status.INFEASIBLE
-    np.testing.assert_array_equal(found.weights, weights)
+    parameters = {"matrix": np.zeros((0, 2)), "right": []} | arguments
+    result = solved(ConicSystem.from_linear(**parameters))
+    assert result.status is Status.INFEASIBLE
+    np.testing.assert_array_equal(result.weights, weights)
 
 
 def test_an_empty_set_of_conditions_has_a_point() -> None:
@@ -169,9 +169,9 @@ def test_sparse_rows_are_the_same_system() -> None:
 
 def test_a_point_of_the_strict_system_is_one_of_any_algorithm() -> None:
     system = ConicSystem.from_linear([[1, 2], [-1, 1]], [1, -1], lower=-5, upper=5)
-    found = solve(system.strict(), "perceptron")
-    x = [Fraction(one) / Fraction(found.point[0]) for one in found.point[1:].tolist()]
-    assert found.status is Status.FEASIBLE
+    result = solve(system.strict(), "perceptron")
+    x = [Fraction(value) / Fraction(result.point[0]) for value in result.point[1:].tolist()]
+    assert result.status is Status.FEASIBLE
     assert system.violation(x) == 0
 
 
@@ -189,10 +189,10 @@ def test_without_a_budget_the_bracket_of_the_least_violation_is_proved(
     system = ConicSystem.from_linear(rows, right, lower=[None, 0])
     stopped = solved(system, stop=lambda: "enough")
     assert (stopped.status, stopped.message) == (Status.TIME_LIMIT, "enough")
-    found = solved(system, budget=Budget(updates=0))
-    assert found.status is Status.UPDATE_LIMIT
-    assert not found.proved
-    below, above = found.violation
+    result = solved(system, budget=Budget(updates=0))
+    assert result.status is Status.UPDATE_LIMIT
+    assert not result.proved
+    below, above = result.violation
     assert below == 0.0
     assert above is not None
     assert thin / 3 <= above < 1e-9
@@ -221,10 +221,10 @@ def test_residuals_are_absorbed_by_bounds(monkeypatch: pytest.MonkeyPatch) -> No
     )
     rows = [[0.1, 0.7, -0.3], [-0.3, -0.2, 0.9], [0.2, -0.5, -0.6]]
     system = ConicSystem.from_linear(rows, [1, 1, 1], lower=-1, upper=1)
-    found = solved(system)
+    result = solved(system)
     assert not has_a_point([*rows, *np.eye(3), *-np.eye(3)], [1, 1, 1, *[-1] * 6], [], [])
-    assert found.status is Status.INFEASIBLE
-    assert faults(system, found.status, found.exact) == []
+    assert result.status is Status.INFEASIBLE
+    assert faults(system, result.status, result.exact) == []
 
 
 @pytest.mark.parametrize(("upper", "possible"), [((1, 1), True), ((1, None), False)])
@@ -235,7 +235,9 @@ def test_nothing_is_absorbed_where_a_bound_is_missing(
     """x + y >= 3 with x <= 1 and y <= 1; a residual needs the bound on its own side."""
     bounds = [[-10, -10], list(upper)]
     if sign < 0:
-        bounds = [[None if one is None else -one for one in side] for side in reversed(bounds)]
+        bounds = [
+            [None if bound is None else -bound for bound in side] for side in reversed(bounds)
+        ]
     system = ConicSystem.from_linear([[sign, sign]], [3], lower=bounds[0], upper=bounds[1])
     guess = [Fraction(1)] + [Fraction()] * (len(system.conditions) - 1)
     assert (absorbed(system, guess) is not None) == possible
@@ -250,11 +252,11 @@ def test_solutions_near_a_guess_are_exact_or_none() -> None:
     assert near_solution([Equation({}, 1)], guess, [0, 1]) is None
 
 
-def test_what_highs_says_is_proved_or_not_believed() -> None:
+def test_answers_of_highs_are_verified_or_marked_unverified() -> None:
     thin = [Fraction(1, 3), Fraction(1, 10**20) - Fraction(1, 3)]
-    wrong = solved(ConicSystem.from_linear([[1, 1], [-1, -1]], thin), "highs")
-    assert wrong.status is Status.UNVERIFIED
-    assert wrong.message.startswith("HiGHS calls it feasible; its point violates")
+    refuted = solved(ConicSystem.from_linear([[1, 1], [-1, -1]], thin), "highs")
+    assert refuted.status is Status.UNVERIFIED
+    assert refuted.message.startswith("HiGHS calls it feasible; its point violates")
     right = solved(ConicSystem.from_linear([[1, 1], [-1, -1]], [1, -2]), "highs")
     assert right.status is Status.FEASIBLE
     none = solved(ConicSystem.from_linear([[1, 1], [-1, -1]], [1, 0]), "highs")
@@ -262,33 +264,33 @@ def test_what_highs_says_is_proved_or_not_believed() -> None:
 
 
 def test_a_result_is_saved_with_its_fractions(tmp_path: Path) -> None:
-    found = solved(ConicSystem.from_linear([], [], ([[3, 0]], [1]), lower=0))
-    found.save(tmp_path / "answer.npz")
+    result = solved(ConicSystem.from_linear([], [], ([[3, 0]], [1]), lower=0))
+    result.save(tmp_path / "answer.npz")
     loaded = LinearResult.load(tmp_path / "answer.npz")
     assert isinstance(loaded, LinearResult)
-    assert loaded.x == found.x
-    assert found.x is not None
-    assert found.x[0] == Fraction(1, 3)
+    assert loaded.x == result.x
+    assert result.x is not None
+    assert result.x[0] == Fraction(1, 3)
     assert isinstance(Result.load(tmp_path / "answer.npz"), Result)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"point": ["1/3", "-1"]}, "the point violates a condition"),
         ({"point": ["1/3"]}, "but the proof has none of that size"),
         ({"always": {}}, "tight at every point, and that is not proved"),
     ],
 )
-def test_a_changed_proof_is_found_out(change: dict[str, Any], said: str) -> None:
+def test_a_changed_proof_is_rejected(change: dict[str, Any], message: str) -> None:
     system = ConicSystem.from_linear([[-1, 0]], [Fraction(-1, 3)], ([[3, 0]], [1]), lower=0)
-    found = solved(system)
-    changed = type(found.exact).of_json(found.exact.as_json() | change)
-    assert said in faults(system, Status.FEASIBLE, changed)[0]
+    result = solved(system)
+    changed = type(result.exact).of_json(result.exact.as_json() | change)
+    assert message in faults(system, Status.FEASIBLE, changed)[0]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"matrix": [[1.0, np.nan]]}, "row 0 of A holds nan at position 1"),
         ({"matrix": [[1.0, 2.0]], "right": [np.inf]}, "b holds inf at position 0"),
@@ -303,15 +305,15 @@ def test_a_changed_proof_is_found_out(change: dict[str, Any], said: str) -> None
         ({"matrix": np.zeros((1, 0))}, "A has no columns"),
     ],
 )
-def test_impossible_conditions_are_refused(arguments: dict[str, Any], said: str) -> None:
-    given = {"matrix": [[1, 2]], "right": [1]} | arguments
+def test_impossible_conditions_are_refused(arguments: dict[str, Any], message: str) -> None:
+    conditions = {"matrix": [[1, 2]], "right": [1]} | arguments
     with pytest.raises(InputError) as refused:
-        ConicSystem.from_linear(**given)
-    assert said in str(refused.value)
+        ConicSystem.from_linear(**conditions)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "arguments", "said"),
+    ("algorithm", "arguments", "message"),
     [
         ("perceptron", {}, "perceptron seeks strict solutions"),
         ("auto", {"goal": {"margin_ratio": 0.5}}, "a closed set, which has no margin"),
@@ -319,9 +321,9 @@ def test_impossible_conditions_are_refused(arguments: dict[str, Any], said: str)
     ],
 )
 def test_questions_without_meaning_are_refused(
-    algorithm: str, arguments: dict[str, Any], said: str
+    algorithm: str, arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         solve(ConicSystem.from_linear([[1]], [0]), algorithm, **arguments)
     equation = ConicSystem.from_linear([], [], ([[1]], [0]))
     with pytest.raises(InputError, match="no strict interior"):

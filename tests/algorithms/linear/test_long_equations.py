@@ -31,10 +31,10 @@ def chain(steps: list[Fraction], most: Fraction | None = None) -> LinearSystem:
 
 
 def decided(system: LinearSystem) -> LinearResult:
-    found = solve(system)
-    assert isinstance(found, LinearResult)
-    assert faults(system, found.status, found.exact) == []
-    return found
+    result = solve(system)
+    assert isinstance(result, LinearResult)
+    assert faults(system, result.status, result.exact) == []
+    return result
 
 
 @pytest.mark.parametrize(
@@ -51,13 +51,15 @@ def decided(system: LinearSystem) -> LinearResult:
 @pytest.mark.parametrize("room", [None, 1, 0, Fraction(-1, 10**9)], ids=str)
 def test_a_long_chain_is_decided(steps: list[Fraction], room: Fraction | None) -> None:
     """With room at its end, with none, or too little."""
-    given = (steps * LENGTH)[:LENGTH]
-    found = decided(chain(given, None if room is None else sum(given) + room))
-    assert found.status is (Status.INFEASIBLE if room is not None and room < 0 else Status.FEASIBLE)
-    assert found.exact.complete is (found.status is Status.FEASIBLE)
+    step_list = (steps * LENGTH)[:LENGTH]
+    decision = decided(chain(step_list, None if room is None else sum(step_list) + room))
+    assert decision.status is (
+        Status.INFEASIBLE if room is not None and room < 0 else Status.FEASIBLE
+    )
+    assert decision.exact.complete is (decision.status is Status.FEASIBLE)
 
 
-def test_what_is_not_triangular_is_solved_as_a_matrix() -> None:
+def test_a_system_that_is_not_triangular_is_solved_as_a_matrix() -> None:
     """A square in the middle, a chain that leads to it, and one that it leads to."""
     rng = np.random.default_rng(0)
     order = 5
@@ -71,13 +73,13 @@ def test_what_is_not_triangular_is_solved_as_a_matrix() -> None:
     equations += [Equation({j + 1: 5, j: 1, 20: 1}, 3) for j in range(9, 14)]
     count = 21
     guess, order_of = [Fraction(1, 3)] * count, [j for j in range(count) if j != 20]
-    whole = near_solution(equations, guess, order_of)
-    assert whole is not None
-    assert whole[20] == Fraction(1, 3)
-    assert near_solution(equations, guess, order_of, order) == whole
+    full = near_solution(equations, guess, order_of)
+    assert full is not None
+    assert full[20] == Fraction(1, 3)
+    assert near_solution(equations, guess, order_of, order) == full
     assert near_solution(equations, guess, order_of, order - 1) is None
-    for one in equations:
-        assert sum(a * whole[j] for j, a in one.entries.items()) == one.right
+    for equation in equations:
+        assert sum(a * full[j] for j, a in equation.entries.items()) == equation.right
 
 
 def test_equations_that_contradict_each_other_have_no_solution() -> None:
@@ -91,8 +93,8 @@ def test_a_point_without_a_violation_is_feasible(monkeypatch: pytest.MonkeyPatch
     """SideSolution at last, where nothing exact could be found near a proposal."""
     monkeypatch.setattr("perceptron_lab.algorithms.linear.deciding._made_exact", lambda *_: None)
     monkeypatch.setattr("perceptron_lab.algorithms.linear.deciding.MOST_ENTRIES", 0)
-    found = decided(ConicSystem.from_linear([[1, 2]], [1], ([[1, 1]], [1]), lower=0))
-    assert found.status is Status.FEASIBLE
+    decision = decided(ConicSystem.from_linear([[1, 2]], [1], ([[1, 1]], [1]), lower=0))
+    assert decision.status is Status.FEASIBLE
 
 
 def test_a_bound_is_never_minus_0() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 
-def said(*command: str) -> str:
+def output_of(*command: str) -> str:
     """What a process of its own prints: HiGHS writes past Python's streams."""
     return subprocess.run(
         [sys.executable, *command], capture_output=True, text=True, check=True
@@ -25,7 +25,7 @@ def test_a_solver_is_made_and_run_in_silence() -> None:
         "solver.run()\n"
         "print(solver.modelStatusToString(solver.getModelStatus()))\n"
     )
-    assert said("-c", program) == "Optimal\n"
+    assert output_of("-c", program) == "Optimal\n"
 
 
 @pytest.mark.slow
@@ -33,4 +33,4 @@ def test_a_verdict_as_json_is_json(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("x,outcome\n1,a\n2,a\n3,b\n4,b\n")
     command = ("-m", "perceptron_lab", "solve", str(table), "--labels", "outcome", "--verdict")
-    assert json.loads(said(*command, "--json"))["verdict"] == "complete"
+    assert json.loads(output_of(*command, "--json"))["verdict"] == "complete"

@@ -51,15 +51,15 @@ print("said", solved())
 BEFORE = [("none", 2), *((name, n) for name in ("highspy", "cvxpy") for n in (0, 1, 2, 4))]
 
 
-def said(solver: str, threads: int) -> list[str]:
+def warnings_after(solver: str, threads: int) -> list[str]:
     command = [sys.executable, "-c", PROGRAM, solver, str(threads)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [line for line in done.stdout.splitlines() if line.startswith("said")]
+    completed = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [line for line in completed.stdout.splitlines() if line.startswith("said")]
 
 
 @pytest.mark.slow
-def test_answers_are_the_same_whatever_was_solved_before() -> None:
-    answers = {before: said(*before) for before in BEFORE}
+def test_answers_do_not_depend_on_earlier_calls() -> None:
+    answers = {before: warnings_after(*before) for before in BEFORE}
     ours, after = answers["none", 2][:-1], answers["none", 2][-1]
     assert "near a point of HiGHS" in ours[0]
     assert after == "said HighsStatus.kOk"
@@ -69,17 +69,17 @@ def test_answers_are_the_same_whatever_was_solved_before() -> None:
             assert lines == [before, *ours, before]
 
 
-def test_an_error_of_highs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_highs_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     class Failing(floating_rows.QuietHighs):
         def run(self) -> highspy.HighsStatus:
             return highspy.HighsStatus.kError
 
     monkeypatch.setattr(floating_rows, "QuietHighs", Failing)
     system = ConicSystem.from_linear([[1, 2]], [1], lower=0)
-    found = solve(system)
-    assert found.status is Status.FEASIBLE
-    assert "HiGHS gives no answer: it ended with an error (Not Set)" in found.message
-    assert "exact pivots" in found.message
+    result = solve(system)
+    assert result.status is Status.FEASIBLE
+    assert "HiGHS gives no answer: it ended with an error (Not Set)" in result.message
+    assert "exact pivots" in result.message
     other = solve(system, "highs")
     assert other.status is Status.NUMERICAL_ERROR
     assert "ended with an error" in other.message

@@ -41,14 +41,14 @@ def _people(plab: Plab) -> None:
     Path("people.yaml").write_text(CONFIG)
 
 
-def test_the_column_of_labels_is_asked_for_and_found(plab: Plab) -> None:
-    asked = plab("solve", "people.csv")
-    assert asked.code == 2
-    assert "line 2, column 'target': received 'no', which is no number" in asked.err
-    assert "say --labels target if the column holds the labels" in asked.err
-    wrong = plab("solve", "people.csv", "--labels", "targt")
-    assert wrong.code == 2
-    assert "no column is called 'targt' (did you mean 'target'?)" in wrong.err
+def test_the_error_suggests_labels_and_the_option_is_accepted(plab: Plab) -> None:
+    unlabelled = plab("solve", "people.csv")
+    assert unlabelled.code == 2
+    assert "line 2, column 'target': received 'no', which is no number" in unlabelled.err
+    assert "say --labels target if the column holds the labels" in unlabelled.err
+    refused = plab("solve", "people.csv", "--labels", "targt")
+    assert refused.code == 2
+    assert "no column is called 'targt' (did you mean 'target'?)" in refused.err
     solved = plab("solve", "people.csv", "--labels", "target")
     assert solved.code == 0
     assert solved.out.startswith("people.csv: read as ")
@@ -59,14 +59,15 @@ def test_the_column_of_labels_is_asked_for_and_found(plab: Plab) -> None:
 
 
 def test_a_name_of_a_file_that_is_nearly_right_is_answered_by_the_file(plab: Plab) -> None:
-    said = plab("solve", "peple.csv", "--labels", "target")
-    assert said.code == 2
+    completed = plab("solve", "peple.csv", "--labels", "target")
+    assert completed.code == 2
     assert (
-        "peple.csv: no such file in the current folder (did you mean 'people.csv'?)\n" in said.err
+        "peple.csv: no such file in the current folder (did you mean 'people.csv'?)\n"
+        in completed.err
     )
 
 
-def test_an_answer_is_saved_and_proved_again_also_where_the_data_have_moved(plab: Plab) -> None:
+def test_a_saved_answer_is_verified_again_after_the_data_have_moved(plab: Plab) -> None:
     assert plab("solve", "people.csv", "--labels", "target", "--save", "best.npz").code == 0
     proved = plab("verify", "best.npz")
     assert proved.code == 0
@@ -81,31 +82,33 @@ def test_an_answer_is_saved_and_proved_again_also_where_the_data_have_moved(plab
     assert plab("verify", "best.npz", "--base", "data").code == 0
 
 
-def test_an_ellipsoid_is_asked_for_by_its_own_option(plab: Plab) -> None:
+def test_an_ellipsoid_needs_its_option(plab: Plab) -> None:
     other = plab("solve", "people.csv", "--labels", "target", "--algorithm", "soft-ellipsoid")
     assert other.code == 2
     assert "soft-ellipsoid is a learner" in other.err
     assert "or --ellipsoid" in other.err
-    said = plab("solve", "people.csv", "--labels", "target", "--ellipsoid")
-    assert said.code == 0
-    assert "people.csv: an ellipsoid with 'yes' inside separates the classes (proved)" in said.out
-    assert "classify new examples with EllipsoidSeparationClassifier" in said.out
+    completed = plab("solve", "people.csv", "--labels", "target", "--ellipsoid")
+    assert completed.code == 0
+    assert (
+        "people.csv: an ellipsoid with 'yes' inside separates the classes (proved)" in completed.out
+    )
+    assert "classify new examples with EllipsoidSeparationClassifier" in completed.out
 
 
-def test_a_table_of_ones_own_goes_through_an_experiment(plab: Plab) -> None:
+def test_a_csv_file_of_a_user_runs_through_an_experiment(plab: Plab) -> None:
     assert plab("check", "people.yaml").out == "people.yaml: ok, 2 cells\n"
     before = plab("status", "people.yaml")
     assert before.out.startswith("results/people: 2 missing of 2 cells\n")
     early = plab("report", "people.yaml")
     assert early.code == 2
     assert "results/people: no results there; `plab run` makes them" in early.err
-    done = plab("run", "people.yaml")
-    assert done.code == 0
-    assert [line.split("  ")[:5] for line in done.err.splitlines()] == [
+    completed = plab("run", "people.yaml")
+    assert completed.code == 0
+    assert [line.split("  ")[:5] for line in completed.err.splitlines()] == [
         ["[1/2]", "people", "auto", "seed 0", "FEASIBLE"],
         ["[2/2]", "people", "perceptron", "seed 0", "FEASIBLE"],
     ]
-    assert "results/people/runs.csv" in done.out
+    assert "results/people/runs.csv" in completed.out
     assert plab("status").out == "results/people: 2 done of 2 cells\n"
     reported = plab("report", "results/people")
     assert reported.code == 0
@@ -119,7 +122,7 @@ def test_a_table_of_ones_own_goes_through_an_experiment(plab: Plab) -> None:
 
 def test_a_column_that_is_not_there_is_named_before_anything_runs(plab: Plab) -> None:
     Path("people.yaml").write_text(CONFIG.replace("target", "bought"))
-    said = plab("run", "people.yaml")
-    assert said.code == 2
-    assert "no column is called 'bought'" in said.err
+    completed = plab("run", "people.yaml")
+    assert completed.code == 2
+    assert "no column is called 'bought'" in completed.err
     assert not Path("results").exists()

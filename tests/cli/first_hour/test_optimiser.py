@@ -36,37 +36,37 @@ def test_a_program_is_solved_by_goals_oracles_and_parameters(plab: Plab) -> None
     assert solved.code == 0
     first = "own.dat-s: there is a strictly feasible point of the program, margin "
     assert solved.out.startswith(first)
-    wrong = plab("solve", "own.dat-s", "--goal", "1e-6")
-    assert wrong.code == 2
-    assert "allowed: decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or" in wrong.err
+    refused = plab("solve", "own.dat-s", "--goal", "1e-6")
+    assert refused.code == 2
+    assert "allowed: decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or" in refused.err
     sharp = json.loads(plab("solve", "own.dat-s", "--goal", "margin_ratio=0.99", "--json").out)
     assert sharp["goal_reached"]
     assert sharp["margin_lower"] >= 0.99 * sharp["margin_upper"] > 0.0
-    asked = ("solve", "own.dat-s", "--algorithm", "rescaled-perceptron")
-    assert "(did you mean 'cholesky'?)" in plab(*asked, "--oracle", "choleski").err
-    unknown = plab(*asked, "-s", "epsilon=1e-3")
+    command = ("solve", "own.dat-s", "--algorithm", "rescaled-perceptron")
+    assert "(did you mean 'cholesky'?)" in plab(*command, "--oracle", "choleski").err
+    unknown = plab(*command, "-s", "epsilon=1e-3")
     assert unknown.code == 2
     assert "epsilon: unknown key 'epsilon'; allowed: preset, c, d, gamma" in unknown.err
     assert "preset " in plab("show", "rescaled-perceptron").out
-    given = plab(*asked, "--oracle", "cholesky", "-s", "preset=thesis", "--json")
-    found = json.loads(given.out)
-    assert (found["status"], found["oracle"]) == ("FEASIBLE", "cholesky")
-    assert found["parameters"]["preset"] == "thesis"
+    completed = plab(*command, "--oracle", "cholesky", "-s", "preset=thesis", "--json")
+    data = json.loads(completed.out)
+    assert (data["status"], data["oracle"]) == ("FEASIBLE", "cholesky")
+    assert data["parameters"]["preset"] == "thesis"
 
 
 @pytest.mark.usefixtures("sdplib_folder")
-def test_a_shipped_experiment_with_overrides_has_results_of_its_own(plab: Plab) -> None:
+def test_a_shipped_experiment_with_overrides_has_a_separate_results_folder(plab: Plab) -> None:
     override = ("-s", "problems.0.instances=[mcp100]")
     assert plab("check", "maxcut").out == "maxcut: ok, 28 cells\n"
     assert "28 cells of 14 problems (PRA, EA)  its data" in plab("status", "maxcut").out
     unknown = plab("run", "maxcut", "-s", "problems.0.instance=[mcp100]")
     assert unknown.code == 2
     assert "(did you mean 'instances'?)" in unknown.err
-    done = plab("run", "maxcut", *override)
-    assert done.code == 0
-    assert done.err.startswith("overrides change what is run: results in results/maxcut--")
-    folder = done.err.split("results in ")[1].split(" ")[0]
-    assert f"{folder}/table_6_1.csv" in done.out
+    completed = plab("run", "maxcut", *override)
+    assert completed.code == 0
+    assert completed.err.startswith("overrides change what is run: results in results/maxcut--")
+    folder = completed.err.split("results in ")[1].split(" ")[0]
+    assert f"{folder}/table_6_1.csv" in completed.out
     assert not Path("results/maxcut").exists()
     assert plab("status", "maxcut", *override).out == f"{folder}: 2 done of 2 cells\n"
     other = plab("report", "maxcut")

@@ -67,15 +67,15 @@ def shell(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def own(plab: Plab) -> Plab:
+def plab_with_plugin(plab: Plab) -> Plab:
     """Run ``plab`` with the plugin, and forget it again, as a process does that ends."""
 
     def command(*words: str) -> Any:
         with registrations(), pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "path", [*sys.path])
-            said = plab(*words, *OWN)
+            completed = plab(*words, *OWN)
             sys.modules.pop("mine", None)
-        return said
+        return completed
 
     return command
 
@@ -118,13 +118,15 @@ def test_the_quickstart_is_run_and_its_copy_compared(plab: Plab) -> None:
     assert "results/quickstart/table_6_1.csv" in reported.out
 
 
-def test_an_algorithm_of_ones_own_is_mended_registered_and_run(plab: Plab, own: Plab) -> None:
+def test_an_algorithm_of_a_user_is_corrected_registered_and_run(
+    plab: Plab, plab_with_plugin: Plab
+) -> None:
     Path("mine.py").write_text(WRONG)
-    refused = own("list", "algorithms")
+    refused = plab_with_plugin("list", "algorithms")
     assert refused.code == 2
     assert "Mine has its own __init__; delete it, and write @dataclass" in refused.err
     Path("mine.py").write_text(RIGHT)
-    assert "How fast." in own("show", "mine").out
+    assert "How fast." in plab_with_plugin("show", "mine").out
     text = plab("show", "quickstart").out.replace("experiment: quickstart", "experiment: own")
     text = text.replace("figures: [table_6_1]", "figures: []")  # three files take a second each
     text = text.replace("[random-50-120, random-100-269, torus-8x10]", "[random-50-120]")
@@ -137,11 +139,11 @@ def test_an_algorithm_of_ones_own_is_mended_registered_and_run(plab: Plab, own: 
     checked = plab("check", "own.yaml")
     unknown = "not checked, of plugins mine.py: algorithm 'mine' (add --plugin FILE.py)"
     assert checked.out == f"own.yaml: ok, 2 cells; {unknown}\n"
-    assert own("check", "own.yaml").out == "own.yaml: ok, 2 cells\n"
+    assert plab_with_plugin("check", "own.yaml").out == "own.yaml: ok, 2 cells\n"
     assert "is not loaded: add --plugin mine.py" in plab("run", "own.yaml").err
-    done = shell("run", "own.yaml", *OWN)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("FEASIBLE") == 2
+    completed = shell("run", "own.yaml", *OWN)
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stderr.count("FEASIBLE") == 2
     assert plab("status", "results/own").out == "results/own: 2 done of 2 cells\n"
     left = "not counted, of plugins: algorithm 'mine' (add --plugin)"
     assert plab("status", "own.yaml").out == f"results/own: 1 done of 1 cell; {left}\n"

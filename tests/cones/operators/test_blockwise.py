@@ -87,7 +87,7 @@ def test_the_answer_is_proved_on_the_single_precision_data(algorithm, seed):
     assert solve(infeasible(4, 40, rng).astype("f4"), "auto").status is Status.INFEASIBLE
 
 
-def test_rows_on_disk_are_read_in_place(tmp_path):
+def test_rows_on_disk_are_not_copied(tmp_path):
     path = tmp_path / "rows.npy"
     np.save(path, planted(8, 3000, 1e-3, np.random.default_rng(1))[0].astype(np.float32))
     rows = np.load(path, mmap_mode="r")
@@ -97,7 +97,7 @@ def test_rows_on_disk_are_read_in_place(tmp_path):
 
 
 @pytest.mark.slow
-def test_little_memory_is_needed_beside_the_rows(monkeypatch):
+def test_little_memory_is_needed_in_addition_to_the_rows(monkeypatch):
     """Some vectors of one number per row, the working set, and a block."""
     monkeypatch.setattr(base, "ENTRIES", 2**14)
     rows = planted(60, 100_000, 1e-2, np.random.default_rng(2))[0].astype(np.float32)
@@ -125,14 +125,14 @@ def test_few_rows_of_many_are_combined_alone(precision, monkeypatch):
     monkeypatch.setattr(base, "MANY", 100)
     rng = np.random.default_rng(0)
     data = np.full((100, 3), np.nan, precision)
-    places = np.array([3, 50, 51, 99])
-    data[places] = rng.standard_normal((4, 3))
+    indices = np.array([3, 50, 51, 99])
+    data[indices] = rng.standard_normal((4, 3))
     weights = np.zeros(100)
-    weights[places] = rng.standard_normal(4)
-    expected = weights[places] @ data[places].astype(float)
+    weights[indices] = rng.standard_normal(4)
+    expected = weights[indices] @ data[indices].astype(float)
     assert base.combined(weights, data) == pytest.approx(expected)
-    found, radius = combination_with_radius(weights, data)
-    assert found == pytest.approx(expected)
+    combination, radius = combination_with_radius(weights, data)
+    assert combination == pytest.approx(expected)
     assert (radius < 1e-13).all()
     weights[:7] = 1.0  # too many
     assert np.isnan(base.combined(weights, data)).all()

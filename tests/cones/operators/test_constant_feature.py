@@ -15,18 +15,18 @@ from tests.repetitions import repeated
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_the_values_are_within_the_spread(seed: int, scale: float) -> None:
     rows = np.random.default_rng(seed).standard_normal((6, 3)) * scale
-    found = plus_one(kernel_matrix(Linear(), rows))
+    kernel = plus_one(kernel_matrix(Linear(), rows))
     exact = [[Fraction(x) for x in row] for row in rows.tolist()]
     for i, left in enumerate(exact):
         for j, right in enumerate(exact):
             value = sum(a * b for a, b in zip(left, right, strict=True)) + 1
-            size = Fraction(found.values[i, i]) * Fraction(found.values[j, j])
-            error = Fraction(found.values[i, j]) - value
-            assert error**2 <= Fraction(found.spread) ** 2 * size
+            size = Fraction(kernel.values[i, i]) * Fraction(kernel.values[j, j])
+            error = Fraction(kernel.values[i, j]) - value
+            assert error**2 <= Fraction(kernel.spread) ** 2 * size
 
 
 def test_values_that_are_meant_as_computed_stay_so() -> None:
-    given = KernelMatrix(np.eye(2), provenance="kernel matrix as computed")
-    found = plus_one(given)
-    assert found.values.tolist() == [[2.0, 1.0], [1.0, 2.0]]
-    assert found.provenance == "kernel matrix as computed, plus 1"
+    kernel = KernelMatrix(np.eye(2), provenance="kernel matrix as computed")
+    shifted = plus_one(kernel)
+    assert shifted.values.tolist() == [[2.0, 1.0], [1.0, 2.0]]
+    assert shifted.provenance == "kernel matrix as computed, plus 1"

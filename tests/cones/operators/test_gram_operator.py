@@ -44,9 +44,9 @@ cases = st.builds(
 )
 
 
-def assert_same_function(made: Case, point: FloatArray, vector: FloatArray) -> None:
+def assert_same_function(case: Case, point: FloatArray, vector: FloatArray) -> None:
     """A point (c, S c) against the vector sum_i c_i psi_i: coefficients, scores, consistency."""
-    signed, rows, gram = made
+    signed, rows, gram = case
     coefficients, size = gram.compact(point), np.abs(gram.compact(point))
     lengths = np.linalg.norm(signed, axis=1)
     rounding = 1e-13 * float(size @ lengths)
@@ -60,24 +60,24 @@ def assert_same_function(made: Case, point: FloatArray, vector: FloatArray) -> N
 
 @PROPERTY
 @given(cases, st.data())
-def test_normals_and_combinations_are_those_of_the_rows(made: Case, data: st.DataObject) -> None:
-    _, rows, gram = made
+def test_normals_and_combinations_are_those_of_the_rows(case: Case, data: st.DataObject) -> None:
+    _, rows, gram = case
     assert (gram.size, gram.unknowns) == (rows.size, rows.size)
     start = data.draw(st.integers(0, rows.size - 1))
     span = slice(start, data.draw(st.integers(start + 1, rows.size)))
     atom = Atom(span, np.linspace(-1.0, 2.0, span.stop - span.start))
-    assert_same_function(made, gram.normal(atom), rows.normal(atom))
+    assert_same_function(case, gram.normal(atom), rows.normal(atom))
     weights = RNG(start).standard_normal(gram.size)
-    assert_same_function(made, gram.combine(weights), rows.combine(weights))
+    assert_same_function(case, gram.combine(weights), rows.combine(weights))
     np.testing.assert_allclose(gram.row_norms(), rows.row_norms(), rtol=1e-14)
 
 
 @PROPERTY
 @given(cases, st.integers(0, 10**6))
 def test_inner_products_are_those_of_the_rows_and_combine_is_the_adjoint(
-    made: Case, seed: int
+    case: Case, seed: int
 ) -> None:
-    signed, rows, gram = made
+    signed, rows, gram = case
     left, right = RNG(seed).standard_normal((2, gram.size))
     f, g = gram.combine(left), gram.combine(right)
     u, v = rows.combine(left), rows.combine(right)
@@ -91,9 +91,9 @@ def test_inner_products_are_those_of_the_rows_and_combine_is_the_adjoint(
 
 @PROPERTY
 @given(cases, st.integers(0, 10**6))
-def test_points_stay_consistent_under_what_algorithms_do_to_them(made: Case, seed: int) -> None:
+def test_points_stay_consistent_under_what_algorithms_do_to_them(case: Case, seed: int) -> None:
     """Sums of normals, convex combinations and rescalings carry their own scores along."""
-    _, rows, gram = made
+    _, rows, gram = case
     rng = RNG(seed)
     point, vector = np.zeros(gram.dimension), np.zeros(rows.dimension)
     for _ in range(30):
@@ -101,8 +101,8 @@ def test_points_stay_consistent_under_what_algorithms_do_to_them(made: Case, see
         atom, step = Atom(slice(j, j + 1), np.ones(1)), rng.uniform(0, 1)
         point = (1.0 - step) * point + step * gram.normal(atom)
         vector = (1.0 - step) * vector + step * rows.normal(atom)
-    assert_same_function(made, point, vector)
-    assert_same_function(made, gram.expand(gram.compact(point)), vector)
+    assert_same_function(case, point, vector)
+    assert_same_function(case, gram.expand(gram.compact(point)), vector)
 
 
 def test_normals_combinations_and_expansions_are_new_arrays() -> None:
@@ -117,9 +117,9 @@ def test_normals_combinations_and_expansions_are_new_arrays() -> None:
     ]
     for make in makers:
         first = make()
-        kept = first.copy()
+        before = first.copy()
         first += 7.0
-        np.testing.assert_array_equal(make(), kept)
+        np.testing.assert_array_equal(make(), before)
     np.testing.assert_array_equal(gram.kernel, kernel)
     np.testing.assert_array_equal(gram.signs, signs)
     np.testing.assert_array_equal(weights, np.ones(5))
@@ -216,8 +216,8 @@ def test_coordinates_and_coefficients_are_translated_both_ways(
 def test_coordinates_of_repeated_examples_have_the_rank_of_the_others() -> None:
     rng = RNG(5)
     kernel = kernel_of_rank(4, 4, rng)
-    places = np.array([0, 1, 1, 2, 3, 0, 0])
-    repeated = Gram(kernel[np.ix_(places, places)], np.array([1.0, 1, -1, 1, -1, 1, -1]))
+    indices = np.array([0, 1, 1, 2, 3, 0, 0])
+    repeated = Gram(kernel[np.ix_(indices, indices)], np.array([1.0, 1, -1, 1, -1, 1, -1]))
     coordinates = Coordinates(repeated)
     assert coordinates.dimension == 4
     factor = np.asarray(coordinates.data)
@@ -226,7 +226,7 @@ def test_coordinates_of_repeated_examples_have_the_rank_of_the_others() -> None:
 
 
 @scales
-def test_short_features_do_not_vanish_beside_long_ones(scaled: bool) -> None:
+def test_short_features_do_not_vanish_next_to_long_ones(scaled: bool) -> None:
     """The lengths span 12 orders of magnitude, squares twice as many: rows would not mind."""
     rng = RNG(6)
     rows = rng.standard_normal((6, 5)) * np.array([1e-6, 1e6, 1.0, 1e-6, 1e3, 1e-3])[:, None]

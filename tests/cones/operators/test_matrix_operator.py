@@ -44,17 +44,17 @@ def test_scores_and_combine_are_adjoint_and_those_of_the_explicit_matrix(
 ) -> None:
     data, scale = drawn
     rng = np.random.default_rng(seed)
-    whole = explicit(data, scale)
+    full = explicit(data, scale)
     point, weights = rng.standard_normal((data.shape[1],)), rng.standard_normal(len(data))
     for form in (data, sp.csr_array(data)):
         operator = Matrix(form, scale)
         assert (operator.size, operator.dimension) == data.shape
         scores, combined = operator.scores(point), operator.combine(weights)
-        np.testing.assert_allclose(scores, whole @ point, atol=1e-11)
-        np.testing.assert_allclose(combined, weights @ whole, atol=1e-11)
+        np.testing.assert_allclose(scores, full @ point, atol=1e-11)
+        np.testing.assert_allclose(combined, weights @ full, atol=1e-11)
         assert combined @ point == pytest.approx(weights @ scores, abs=1e-9)
         np.testing.assert_allclose(
-            operator.row_norms(), np.linalg.norm(whole, axis=1), rtol=1e-13, atol=1e-150
+            operator.row_norms(), np.linalg.norm(full, axis=1), rtol=1e-13, atol=1e-150
         )
 
 

@@ -91,8 +91,8 @@ def test_a_map_may_shrink_again_and_again_along_the_same_direction(
     rows, dense, sparse = unit_rows(seed, 7, 4)
     for base in (dense, sparse):
         operator, explicit = RescaledRows(base), np.eye(4)
-        for one in [*seeds, *([seeds[0]] * 10)]:
-            matrix = np.eye(4) - 0.5 * np.outer(unit(one, 4), unit(one, 4))
+        for number in [*seeds, *([seeds[0]] * 10)]:
+            matrix = np.eye(4) - 0.5 * np.outer(unit(number, 4), unit(number, 4))
             operator.transform(matrix)
             explicit = matrix @ explicit
             explicit /= abs(explicit).max()
@@ -142,12 +142,12 @@ def test_the_base_and_the_direction_stay_as_they_are(kind: type[Rescaled]) -> No
     for base in (dense, sparse):
         data, scale, given_direction = base.data.copy(), base.scale, direction.copy()
         assert scale is not None
-        kept = scale.copy()
+        before = scale.copy()
         operator = kind(base)
         for _ in range(3):
             operator.stretch(direction, 1.0)
         assert (sp.csr_array(base.data) - sp.csr_array(data)).count_nonzero() == 0
-        np.testing.assert_array_equal(scale, kept)
+        np.testing.assert_array_equal(scale, before)
         np.testing.assert_array_equal(direction, given_direction)
 
 

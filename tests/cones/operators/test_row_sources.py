@@ -85,13 +85,13 @@ def test_every_algorithm_gives_the_answer_of_the_rows_in_memory(
     algorithm: str, precision: Any
 ) -> None:
     rows = feasible_rows(1).astype(precision)
-    one = solve(rows, algorithm, seed=3)
+    block = solve(rows, algorithm, seed=3)
     two = solve(ConicSystem.from_rows(Counting(rows)), algorithm, seed=3)
-    assert one.status is two.status is Status.FEASIBLE
+    assert block.status is two.status is Status.FEASIBLE
     assert all(exact_dot(row, two.point) > 0 for row in rows)
     if algorithm != "rescaled-perceptron":  # it normalises rescaled rows in another order
-        assert one.updates == two.updates
-        assert two.point == pytest.approx(one.point, rel=1e-6, abs=1e-9)
+        assert block.updates == two.updates
+        assert two.point == pytest.approx(block.point, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "minimum-norm-point"])
@@ -105,7 +105,7 @@ def test_infeasible_rows_are_proved_infeasible(seed: int, algorithm: str) -> Non
 
 
 @pytest.mark.parametrize("algorithm", ["cyclic-perceptron", "highs", "nnls"])
-def test_what_needs_all_rows_at_once_says_so(algorithm: str) -> None:
+def test_algorithms_that_need_all_rows_at_once_are_refused_with_the_reason(algorithm: str) -> None:
     with pytest.raises(InputError, match=r"read in blocks.*choose auto or another"):
         solve(ConicSystem.from_rows(Counting(feasible_rows(2))), algorithm)
 
@@ -127,7 +127,7 @@ def test_auto_makes_one_pass_a_round_and_five_more(rows: int, seed: int, precisi
     assert source.single <= 6 * (8 + 4 * result.updates) * 15
 
 
-def test_asking_twice_reads_once() -> None:
+def test_repeated_requests_read_the_rows_once() -> None:
     source = Counting(feasible_rows(3))
     matrix = Matrix(source)
     point, weights = np.linspace(-1, 1, 6), np.linspace(0, 1, 400)
@@ -141,7 +141,7 @@ def test_asking_twice_reads_once() -> None:
     assert source.passes == 3
 
 
-def test_a_point_that_is_moved_in_place_is_another_one() -> None:
+def test_a_point_changed_in_place_is_a_new_point() -> None:
     rows = feasible_rows(4)
     matrix, point, weights = Matrix(Counting(rows)), np.ones(6), np.ones(400)
     matrix.scores(point), matrix.combine(weights)
@@ -200,23 +200,23 @@ def test_rows_come_in_the_order_asked_for(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 @pytest.mark.parametrize("affine", [True, False])
-def test_labelled_rows_are_never_copied_as_a_whole(affine: bool, precision: Any) -> None:
+def test_labelled_rows_are_never_copied_entirely(affine: bool, precision: Any) -> None:
     rng = np.random.default_rng(5)
     examples = rng.standard_normal((90, 4)).astype(precision)
     labels = np.where(examples @ rng.standard_normal(4) > 0.1, "b", "a")
     source = Counting(examples)
-    one = ConicSystem.from_labelled(source, labels, affine=affine)
+    whitened = ConicSystem.from_labelled(source, labels, affine=affine)
     two = ConicSystem.from_labelled(examples, labels, affine=affine)
     three = ConicSystem.from_labelled(examples, labels, affine=affine, memory=LEAST_MEMORY)
     point = rng.standard_normal(4 + affine)
-    places = np.array([5, 3, 80])
-    for system in (one, three):
+    indices = np.array([5, 3, 80])
+    for system in (whitened, three):
         assert isinstance(system.operator.stored, LabelledRows)  # type: ignore[attr-defined]
         assert system.operator.scores(point) == pytest.approx(two.operator.scores(point))
-        rows = system.operator.rows(places)  # type: ignore[attr-defined]
-        assert rows == pytest.approx(two.operator.rows(places))  # type: ignore[attr-defined]
+        rows = system.operator.rows(indices)  # type: ignore[attr-defined]
+        assert rows == pytest.approx(two.operator.rows(indices))  # type: ignore[attr-defined]
     assert two.operator.stored.dtype == precision  # type: ignore[attr-defined]
-    assert solve(one).status is solve(two).status
+    assert solve(whitened).status is solve(two).status
 
 
 def test_a_column_of_labels_is_left_out() -> None:
@@ -276,7 +276,7 @@ def test_sparse_products_are_in_double_precision(
     assert matrix.scores(point) == pytest.approx(double @ point, abs=1e-14)
     assert matrix.combine(weights) == pytest.approx(weights @ double, abs=1e-13)
     assert matrix.row_norms() == pytest.approx(np.linalg.norm(double, axis=1), rel=1e-15)
-    stacked = np.vstack([some.toarray() for _, some in base.blocks(rows)])
+    stacked = np.vstack([rest.toarray() for _, rest in base.blocks(rows)])
     assert np.array_equal(stacked, double)
     scores, radius = product_with_radius(rows, point)
     exact = [float(exact_dot(row, point)) for row in double]

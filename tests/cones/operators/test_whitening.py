@@ -105,17 +105,17 @@ def test_an_invertible_map_only_turns_the_whitened_data(unit: bool) -> None:
         operator.rows(np.arange(50))
         for operator in (whitened(data, unit=unit), whitened(data @ transform, unit=unit))
     ]
-    products = [some @ some.T / np.linalg.norm(some) ** 2 for some in rows]
+    products = [row @ row.T / np.linalg.norm(row) ** 2 for row in rows]
     assert products[0] == pytest.approx(products[1], abs=1e-9)
 
 
 @pytest.mark.parametrize("entries", [7, 70, 10**6])
 def test_the_blocks_of_rows_do_not_matter(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     data = graded(100, 7, 1e3, seed=6)
-    whole = whitened(data)
+    full = whitened(data)
     monkeypatch.setattr(whitening, "ENTRIES", entries)
     parts = whitened(data)
-    assert np.abs(parts.data) == pytest.approx(np.abs(whole.data), rel=1e-9, abs=1e-12)
+    assert np.abs(parts.data) == pytest.approx(np.abs(full.data), rel=1e-9, abs=1e-12)
 
 
 def test_sparse_single_and_mapped_rows_are_the_same_rows(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_sparse_single_and_mapped_rows_are_the_same_rows(tmp_path: Path) -> None
         ((200_000, 2000), r"200000 whitened rows in dimension 2000 .* take 3.0 GB .1 GB at most"),
     ],
 )
-def test_what_is_too_large_is_refused(shape: tuple[int, int], message: str) -> None:
+def test_systems_too_large_to_whiten_are_refused(shape: tuple[int, int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         whitened(sp.csr_array(shape))
 
@@ -151,13 +151,13 @@ def factor_of(data: FloatArray) -> PivotedFactor:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_factor_of_the_gram_matrix_is_that_of_the_rows(condition: float, seed: int) -> None:
     data = graded(60, 7, condition, seed)
-    one, two = PivotedFactor.of_gram(data), factor_of(data)
-    assert np.array_equal(one.pivot_columns, two.pivot_columns)
+    first, second = PivotedFactor.of_gram(data), factor_of(data)
+    assert np.array_equal(first.pivot_columns, second.pivot_columns)
     rounding = 1e-15 * max(condition, 10.0) ** 2
-    assert one.condition == pytest.approx(two.condition, rel=10.0 * rounding)
-    signs = np.sign(two.triangle.diagonal())[:, None]
-    assert one.triangle == pytest.approx(signs * two.triangle, abs=rounding)
-    image = data @ one.inverse()
+    assert first.condition == pytest.approx(second.condition, rel=10.0 * rounding)
+    signs = np.sign(second.triangle.diagonal())[:, None]
+    assert first.triangle == pytest.approx(signs * second.triangle, abs=rounding)
+    image = data @ first.inverse()
     assert image.T @ image / (image[:, 0] @ image[:, 0]) == pytest.approx(np.eye(7), abs=rounding)
 
 
@@ -168,9 +168,9 @@ def test_where_that_is_inaccurate_the_rows_are_factorised(condition: float) -> N
         data[:, 3] = data[:, 5]
     else:
         data = graded(60, 7, condition, seed=1)
-    one, two = PivotedFactor.of_gram(data), factor_of(data)
-    assert np.array_equal(one.triangle, two.triangle)
-    assert len(one.pivot_columns) == (6 if condition == np.inf else 7)
+    first, second = PivotedFactor.of_gram(data), factor_of(data)
+    assert np.array_equal(first.triangle, second.triangle)
+    assert len(first.pivot_columns) == (6 if condition == np.inf else 7)
 
 
 def test_rows_that_are_all_zero_have_the_identity_as_a_factor() -> None:
@@ -218,9 +218,9 @@ def test_matrices_are_whitened_in_the_trace_inner_product(kind: str) -> None:
     assert data.scale is None
 
 
-def test_a_known_interior_point_stays_one() -> None:
+def test_a_known_interior_point_remains_one() -> None:
     system, centre = planted_conic(cones()["product"], 4, 0.1, RNG(3))
-    known = ConicSystem(system.operator, system.cone, interior=centre).whitened()
-    assert known.interior is not None
-    assert isinstance(known.operator, Whitening)
-    assert known.operator.to_base(known.interior) == pytest.approx(centre)
+    whitened = ConicSystem(system.operator, system.cone, interior=centre).whitened()
+    assert whitened.interior is not None
+    assert isinstance(whitened.operator, Whitening)
+    assert whitened.operator.to_base(whitened.interior) == pytest.approx(centre)

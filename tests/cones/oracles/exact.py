@@ -56,10 +56,10 @@ def _integers(matrix: ExactMatrix) -> list[list[int]]:
 
 
 def _eliminated(block: list[list[int]], at: int, previous: int) -> list[list[int]]:
-    pivot, others = block[at][at], [i for i in range(len(block)) if i != at]
+    pivot, rest = block[at][at], [i for i in range(len(block)) if i != at]
     return [
-        [(pivot * block[i][j] - block[i][at] * block[at][j]) // previous for j in others]
-        for i in others
+        [(pivot * block[i][j] - block[i][at] * block[at][j]) // previous for j in rest]
+        for i in rest
     ]
 
 

@@ -54,9 +54,9 @@ def sparse(order: int, kind: int) -> Pattern:
     rng = np.random.default_rng([order, kind])
     while True:
         around = rng.permutation(order)
-        whole = np.eye(order) + (rng.random((order, order)) < rng.uniform(0.0, 1.5) / order)
-        whole[around, np.roll(around, 1)] = 1.0
-        pattern = Pattern(order, *np.nonzero(np.triu(whole + whole.T)))
+        full = np.eye(order) + (rng.random((order, order)) < rng.uniform(0.0, 1.5) / order)
+        full[around, np.roll(around, 1)] = 1.0
+        pattern = Pattern(order, *np.nonzero(np.triu(full + full.T)))
         if pattern.elimination.fill > pattern.size:
             return pattern
 
@@ -104,9 +104,9 @@ def matrices(seed: int) -> Iterator[NearlySingular]:
         yield NearlySingular(pattern, family(pattern, rng))
 
 
-def definite(whole: FloatArray) -> bool:
+def definite(matrix: FloatArray) -> bool:
     """Whether a matrix of doubles is positive definite: all leading minors, which are integers."""
-    mantissas, exponents = np.frexp(whole)
+    mantissas, exponents = np.frexp(matrix)
     shifts = exponents - int(exponents[mantissas != 0.0].min(initial=0))
     rows = [
         [int(m) << e for m, e in zip(*pair, strict=True)]
@@ -115,7 +115,7 @@ def definite(whole: FloatArray) -> bool:
     permutation, _, _, minors = flint.fmpz_mat(
         [[value if value else 0 for value in row] for row in rows]
     ).fflu()
-    order = range(len(whole))
+    order = range(len(matrix))
     # rows are exchanged for a minor that is 0 only
     return all(permutation[i, i] == 1 and minors[i, i] > 0 for i in order)
 
@@ -139,13 +139,13 @@ def room(matrix: NearlySingular, oracle: str) -> float:
 def judged(matrix: NearlySingular, oracles: Sequence[str], counts: Counter[str]) -> None:
     """Ask the oracles about a matrix, and count right and wrong answers."""
     pattern, entries = matrix
-    whole = pattern.dense(entries)
-    truth, lowest = definite(whole), abs(float(np.linalg.eigvalsh(whole)[0]))
+    full = pattern.dense(entries)
+    truth, lowest = definite(full), abs(float(np.linalg.eigvalsh(full)[0]))
     counts["matrices"] += 1
     counts["of order 30 or more"] += pattern.order >= 30
     counts["sparse with fill"] += pattern.elimination.fill > pattern.size
     counts["definite"] += truth
-    plain = scipy.linalg.lapack.dpotrf(whole, lower=1)[1] == 0
+    plain = scipy.linalg.lapack.dpotrf(full, lower=1)[1] == 0
     counts["LAPACK: wrong definite"] += plain and not truth
     bound = pattern_eigenvalue_bound(pattern, entries)
     counts["judge: wrong definite"] += bound > 0.0 and not truth

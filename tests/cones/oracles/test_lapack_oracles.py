@@ -27,11 +27,11 @@ POSITIONS = [0, 1, 2, 15, 31, 32, 33, 63, 64, 65, 127, 128, 129, 150, 191, 200, 
 
 
 def direction_of(record: Any, matrix: FloatArray, closed: bool = False) -> FloatArray | None:
-    found: FloatArray | None = record.start(len(matrix)).find(matrix.copy(), closed)
-    if found is not None:
-        assert np.isfinite(found).all()
-        assert found.any()
-    return found
+    index: FloatArray | None = record.start(len(matrix)).find(matrix.copy(), closed)
+    if index is not None:
+        assert np.isfinite(index).all()
+        assert index.any()
+    return index
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def test_the_closed_cone_holds_its_boundary(record: Any, diagonal: list[float]) 
 
 
 @pytest.mark.parametrize("k", POSITIONS)
-def test_the_failure_index_of_lapack_is_used_right(k: int) -> None:
+def test_the_failure_index_of_lapack_is_interpreted_correctly(k: int) -> None:
     """The leading block of order k is definite, the next pivot is -1, the rest may be anything."""
     order = 300
     rng = np.random.default_rng(k)

@@ -47,9 +47,9 @@ def is_violated(score: float, slack: float) -> bool:
 @PROPERTY
 @given(scores_and_slack)
 def test_every_oracle_answers_with_a_violated_constraint_whenever_there_is_one(
-    asked: tuple[FloatArray, float],
+    question: tuple[FloatArray, float],
 ) -> None:
-    scores, slack = asked
+    scores, slack = question
     expected = [i for i, score in enumerate(scores) if is_violated(score, slack)]
     assert violated(scores, slack).tolist() == expected
     for record in RECORDS:
@@ -60,9 +60,9 @@ def test_every_oracle_answers_with_a_violated_constraint_whenever_there_is_one(
 @PROPERTY
 @given(scores_and_slack)
 def test_most_violated_is_the_lowest_and_first_violated_the_first(
-    asked: tuple[FloatArray, float],
+    question: tuple[FloatArray, float],
 ) -> None:
-    scores, slack = asked
+    scores, slack = question
     indices = violated(scores, slack).tolist()
     if indices:
         lowest = min(indices, key=lambda i: (scores[i], i))
@@ -87,7 +87,7 @@ def test_cyclic_visits_all_violated_constraints_in_turn() -> None:
     assert [picker.find(everything, 0.0) for _ in range(12)] == [*range(5), *range(5), 0, 1]
 
 
-def test_cyclic_goes_on_after_its_last_answer() -> None:
+def test_the_cyclic_oracle_resumes_after_its_last_answer() -> None:
     picker = running(Cyclic())
     assert picker.find(np.array([1.0, -1.0, 1.0, -1.0]), 0.0) == 1
     assert picker.find(np.array([1.0, 1.0, 1.0, 1.0]), 0.0) is None
@@ -96,7 +96,7 @@ def test_cyclic_goes_on_after_its_last_answer() -> None:
     assert picker.find(np.array([-1.0, 1.0, 1.0, 1.0]), 0.0) == 0
 
 
-def test_a_started_cyclic_oracle_begins_anew() -> None:
+def test_a_started_cyclic_oracle_starts_from_the_first_row() -> None:
     record, everything = Cyclic(), np.full(3, -1.0)
     first = running(record)
     assert [first.find(everything, 0.0) for _ in range(2)] == [0, 1]

@@ -49,7 +49,7 @@ def lowered(system: object, level: float) -> tuple[Pattern, FloatArray]:
     return system.cone.parts[1].pattern, np.ascontiguousarray(entries)  # type: ignore[attr-defined]
 
 
-def test_all_of_them_are_here() -> None:
+def test_every_verified_oracle_is_tested() -> None:
     targets = {name: registry.load("oracle", name) for name in registry.names("oracle")}
     assert [name for name, target in targets.items() if issubclass(target, Proving)] == ORACLES
 
@@ -60,7 +60,7 @@ def test_all_of_them_are_here() -> None:
 # auto is one of the others
 @pytest.mark.parametrize("record", RECORDS[:3], ids=ORACLES[:3])
 @pytest.mark.parametrize("closed", [False, True])
-def test_what_is_proved_is_true_of_the_very_matrix(record: Proving, closed: bool) -> None:
+def test_verified_answers_are_true_for_the_exact_matrix(record: Proving, closed: bool) -> None:
     answers: Counter[str] = Counter()
     for matrix in all_matrices(150):
         pattern, entries = on_pattern(matrix)
@@ -80,8 +80,8 @@ def test_what_is_proved_is_true_of_the_very_matrix(record: Proving, closed: bool
     assert closed == (answers["within rounding"] == 0)
 
 
-def test_what_is_not_proved_is_within_rounding_of_singular() -> None:
-    found = 0
+def test_undecided_matrices_are_within_rounding_of_singular() -> None:
+    decided = 0
     for matrix in all_matrices(150):
         pattern, entries = on_pattern(matrix)
         if not SparseLdl().running_on(pattern).answer(entries, 0.0, closed=False).proved:
@@ -89,8 +89,8 @@ def test_what_is_not_proved_is_within_rounding_of_singular() -> None:
             allowance = Fraction(8 * len(matrix), 2**52) * size
             assert kind(plus_identity(exact(matrix), allowance)) is Kind.DEFINITE
             assert kind(plus_identity(exact(matrix), -allowance)) is Kind.INDEFINITE
-            found += 1
-    assert found > 5
+            decided += 1
+    assert decided > 5
 
 
 @pytest.mark.parametrize("seed", repeated(range(400), kept=1))
@@ -141,12 +141,12 @@ def test_slack_moves_the_cone(record: Proving, slack: float) -> None:
     lowest = float(np.linalg.eigvalsh(pattern.dense(entries))[0])
     running = record.running_on(pattern)
     for beyond, passes in ((1e-9, True), (-1e-9, False)):
-        moved = entries.copy()
-        moved[pattern.diagonal] += beyond - lowest - slack
-        direction = running.find(moved, slack)
+        shifted = entries.copy()
+        shifted[pattern.diagonal] += beyond - lowest - slack
+        direction = running.find(shifted, slack)
         assert (direction is None) == passes
         if direction is not None:
-            matrix = pattern.dense(moved) + slack * np.eye(pattern.order)
+            matrix = pattern.dense(shifted) + slack * np.eye(pattern.order)
             assert form(exact(matrix), direction) < 0
 
 
@@ -162,19 +162,19 @@ def test_the_direction_is_that_of_the_dense_decomposition(seed: int) -> None:
     factor = Factor(pattern)
     failed = factor.eliminate(entries)
     order = factor.elimination.order
-    whole = pattern.dense(entries)[np.ix_(order, order)]
-    head, column = whole[:failed, :failed], whole[:failed, failed]
+    full = pattern.dense(entries)[np.ix_(order, order)]
+    head, column = full[:failed, :failed], full[:failed, failed]
     assert np.linalg.eigvalsh(head)[0] > 0.0
     solved = np.linalg.solve(head, column)
-    pivot = whole[failed, failed] - column @ solved
+    pivot = full[failed, failed] - column @ solved
     assert pivot <= 0.0
     direction = factor.direction()[order]
     np.testing.assert_allclose(direction[:failed], -solved, atol=1e-9)
-    assert direction @ whole @ direction == pytest.approx(pivot, abs=1e-9)
+    assert direction @ full @ direction == pytest.approx(pivot, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_nothing_behind_the_pivot_that_fails_is_looked_at(seed: int) -> None:
+def test_rows_after_the_failing_pivot_are_not_read(seed: int) -> None:
     rng = np.random.default_rng(seed)
     pattern = random_pattern(60, 120, rng)
     entries = definite(pattern, rng, lowest=-0.5)
@@ -190,17 +190,17 @@ def test_nothing_behind_the_pivot_that_fails_is_looked_at(seed: int) -> None:
 def test_leading_blocks_stop_at_the_first_that_fails() -> None:
     order, rng = 300, np.random.default_rng(1)
     square = rng.standard_normal((order, order)) / 20
-    for k, seen in ((0, 128), (127, 128), (128, 256), (200, 256), (256, 300), (299, 300)):
+    for k, size in ((0, 128), (127, 128), (128, 256), (200, 256), (256, 300), (299, 300)):
         matrix = square @ square.T + np.eye(order)
         matrix[k, k] = matrix[k, :k] @ np.linalg.solve(matrix[:k, :k], matrix[:k, k]) - 1.0
-        matrix[seen:], matrix[:, seen:] = np.nan, np.nan
+        matrix[size:], matrix[:, size:] = np.nan, np.nan
         rows, columns = np.triu_indices(order)
         blocks = LeadingBlocks(Pattern(order, rows, columns), order)
         assert blocks.eliminate(matrix[rows, columns]) == k
         direction = blocks.direction()
         assert not direction[k + 1 :].any()
-        part = direction[:seen]
-        assert part @ matrix[:seen, :seen] @ part == pytest.approx(-1.0, abs=1e-9)
+        part = direction[:size]
+        assert part @ matrix[:size, :size] @ part == pytest.approx(-1.0, abs=1e-9)
 
 
 def test_one_running_oracle_gives_the_same_answers_as_fresh_ones() -> None:
@@ -226,7 +226,7 @@ def path(order: int) -> tuple[Pattern, FloatArray, float]:
     return Pattern(order, rows, columns), np.where(rows == columns, 2.0, -1.0), lowest
 
 
-def test_a_missing_ritz_value_is_not_taken_for_definiteness() -> None:
+def test_a_missing_ritz_value_is_no_proof_of_definiteness() -> None:
     pattern, entries, lowest = path(800)
     running = Lanczos(products=20).running_on(pattern)
     entries[pattern.diagonal] -= lowest * (1.0 + 1e-3)
@@ -246,11 +246,11 @@ def test_auto_chooses_by_fill_and_by_the_last_answer(monkeypatch: pytest.MonkeyP
     assert light.answers == {"sparse-ldl": 1}
     monkeypatch.setattr(proving, "LIGHT", 10.0)
     heavy = AutoOracle().running_on(pattern)
-    far, near = entries - (entries > 0.0), entries - lowest * 1.001 * (entries > 0.0)
+    far, approximate = entries - (entries > 0.0), entries - lowest * 1.001 * (entries > 0.0)
     ways = []
-    for given in (far, far, entries, entries, near, near):
+    for values in (far, far, entries, entries, approximate, approximate):
         before = Counter(heavy.answers)
-        heavy.find(given, 0.0)
+        heavy.find(values, 0.0)
         ways += list(heavy.answers - before)
     # definite: the factor goes on until it finds a cut, then Lanczos is tried again, and misses
     assert ways == ["lanczos", "lanczos", "sparse-ldl", "sparse-ldl", "sparse-ldl", "sparse-ldl"]
@@ -266,7 +266,7 @@ def test_auto_factorises_matrices_with_every_entry_by_leading_blocks() -> None:
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
-def test_a_run_is_proved_and_says_what_auto_chose(oracle: str) -> None:
+def test_a_run_is_verified_and_reports_the_oracle_of_auto(oracle: str) -> None:
     system = homogenised(generate("random-40-80", 0))
     result = solve(system, "perceptron", oracle=oracle, budget=Budget(updates=20_000))
     assert result.status.value == "FEASIBLE"
@@ -279,12 +279,12 @@ def test_a_run_is_proved_and_says_what_auto_chose(oracle: str) -> None:
     assert 0 < sum(answers.values()) <= result.queries
 
 
-def test_oracles_with_one_way_have_nothing_to_tell() -> None:
+def test_oracles_with_one_method_report_no_choice() -> None:
     result = solve(homogenised(generate("random-10-20", 0)), "perceptron", oracle="cholesky")
     assert "answers" not in result.certificate
 
 
-def test_what_is_within_rounding_is_counted() -> None:
+def test_answers_within_rounding_are_counted() -> None:
     matrix = next(m for m in matrices(0) if not _proved(m.pattern, m.entries))
     running = SparseLdl().running_on(matrix.pattern)
     assert running.notes == []
@@ -305,7 +305,7 @@ def test_nothing_is_proved_in_another_mode_of_arithmetic(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("slack", [0.0, -0.5, 2.0])
 @pytest.mark.parametrize("closed", [False, True])
-def test_the_shift_has_room_for_what_the_theorem_takes(slack: float, closed: bool) -> None:
+def test_the_shift_covers_the_rounding_of_the_theorem(slack: float, closed: bool) -> None:
     pattern, entries, _ = path(50)
     _, largest, trace = diagonal_sizes(pattern.diagonal, entries)
     assert (largest, trace) == (2.0, 100.0)
@@ -313,5 +313,5 @@ def test_the_shift_has_room_for_what_the_theorem_takes(slack: float, closed: boo
     room = Fraction(shift) + Fraction(slack)
     raised = max(Fraction(slack), Fraction(0))
     unit = Fraction(1, 2**53)
-    taken = 10 * unit * (100 + 50 * raised) + unit * (2 + raised) + unit * abs(Fraction(slack))
-    assert taken < (-room if closed else room) < taken * (1 + Fraction(1, 10))
+    least = 10 * unit * (100 + 50 * raised) + unit * (2 + raised) + unit * abs(Fraction(slack))
+    assert least < (-room if closed else room) < least * (1 + Fraction(1, 10))

@@ -38,7 +38,7 @@ def pattern_of(matrix: FloatArray) -> Pattern:
     return Pattern(len(matrix), rows, columns)
 
 
-def whole(matrix: FloatArray, zeros: int) -> FloatArray | None:
+def dense_direction(matrix: FloatArray, zeros: int) -> FloatArray | None:
     direction = np.full(len(matrix), np.nan)
     return direction if separating_direction(matrix, zeros, direction) else None
 
@@ -52,27 +52,27 @@ def sparse(matrix: FloatArray, mode: str) -> FloatArray | None:
 
 
 def assert_same(matrix: FloatArray, mode: str) -> bool:
-    expected, found = whole(matrix, MODES[mode]), sparse(matrix, mode)
-    assert (found is None) == (expected is None), matrix
-    if found is None or expected is None:
+    expected, actual = dense_direction(matrix, MODES[mode]), sparse(matrix, mode)
+    assert (actual is None) == (expected is None), matrix
+    if actual is None or expected is None:
         return False
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     return True
 
 
 @pytest.fixture
 def states(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[int, bool]]:
     """What the sparse rows come to, and whether there are any."""
-    seen: Counter[tuple[int, bool]] = Counter()
+    counts: Counter[tuple[int, bool]] = Counter()
     original = semidefinite.sparse_direction
 
     def counted(*arguments: object) -> tuple[int, int]:
         state, count = original(*arguments)  # type: ignore[arg-type]
-        seen[state, count > 0] += 1
+        counts[state, count > 0] += 1
         return state, count
 
     monkeypatch.setattr(semidefinite, "sparse_direction", counted)
-    return seen
+    return counts
 
 
 @pytest.mark.parametrize("mode", ["thesis", "open"])
@@ -116,7 +116,7 @@ def test_rows_that_are_never_filled(states: Counter[tuple[int, bool]]) -> None:
     assert states == {(PASSED, True): 2}
 
 
-def test_zeros_beside_sparse_rows() -> None:
+def test_zeros_next_to_sparse_rows() -> None:
     """Pivot 4 leaves the residual [[0, 1], [1, 0]] behind, which has no room of its own."""
     matrix = scipy.linalg.block_diag([[4.0, 2, 2], [2, 1, 2], [2, 2, 1]], 3.0 * np.eye(5))
     direction = sparse(matrix, "open")

@@ -59,7 +59,7 @@ def edits(value: Any) -> Iterator[tuple[str, Any]]:
     yield "type", 7 if isinstance(value, str | list | dict) else "x"
     yield "boolean", not value if isinstance(value, bool) else True
     yield "long", "1e999999999"
-    for other in _others(value):
+    for other in _other_values(value):
         if not same(other, value):
             yield "value", other
 
@@ -79,7 +79,7 @@ def _with_nan(value: Any) -> Any:
     return [math.nan, *value[1:]] if isinstance(value, list) else math.nan
 
 
-def _others(value: Any) -> Iterator[Any]:
+def _other_values(value: Any) -> Iterator[Any]:
     """Yield other values of the type of one."""
     if isinstance(value, np.ndarray):
         # Other numbers may prove the claims as well: what cannot is told by other tests
@@ -102,4 +102,4 @@ def _lists(value: list[Any]) -> Iterator[list[Any]]:
     yield from ([*value, *(value[:1] or [0])], [*value, "c2"])
     if value:
         yield value[:-1]
-        yield from ([other, *value[1:]] for other in _others(value[0]))
+        yield from ([other, *value[1:]] for other in _other_values(value[0]))

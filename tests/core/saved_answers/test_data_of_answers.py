@@ -62,7 +62,7 @@ def test_a_file_outside_is_refused_unread(
         assert "is no name of a file in the folder of the data" in cell.message
         assert digest[:8] not in cell.message
         assert "4711" not in cell.message
-    assert not [one for one in opened if one.name == secret.name]
+    assert not [path for path in opened if path.name == secret.name]
 
 
 @pytest.mark.parametrize("kind", WORDS)
@@ -87,7 +87,7 @@ def test_an_answer_that_is_saved_elsewhere_is_verified(kind: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", WORDS)
-def test_nothing_is_told_of_another_file_in_a_stored_folder(kind: str, tmp_path: Path) -> None:
+def test_verification_reads_no_file_outside_the_stored_folder(kind: str, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     secret = tmp_path / "elsewhere" / "s.csv"
     secret.write_text(SECRET)

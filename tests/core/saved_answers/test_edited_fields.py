@@ -98,7 +98,7 @@ def may_be_absent(tree: dict[str, Any], path: str, value: Any) -> bool:
 
 def is_weaker(path: str, value: Any, other: Any) -> bool:
     """Return whether an edited bound follows from the one that is proved."""
-    if not all(isinstance(one, int | float) for one in (value, other)):
+    if not all(isinstance(entry, int | float) for entry in (value, other)):
         return False
     lower, upper = other <= value, other >= value
     ends_below = path.endswith(("_lower", "cut_ratio"))
@@ -124,10 +124,10 @@ def marked(path: str, names: tuple[str, ...]) -> bool:
 def test_an_edited_field_is_refused_or_marked(
     name: str, answers: dict[str, Path], tmp_path: Path
 ) -> None:
-    whole = answers[name]
-    (before,) = verify(whole).cells
+    full = answers[name]
+    (before,) = verify(full).cells
     assert not before.verdict.failed, before.message
-    tree, other = read(whole), whole.with_name("edited.npz")
+    tree, other = read(full), full.with_name("edited.npz")
     passed, refused = [], 0
     for path, kind, edit in edited(tree):
         write(other, edit)

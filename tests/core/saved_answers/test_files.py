@@ -25,13 +25,13 @@ ARRAYS: dict[str, Any] = {
 
 def test_arrays_come_back_as_numpy_reads_them() -> None:
     content = packed(ARRAYS)
-    found = unpacked(content)
+    arrays = unpacked(content)
     with np.load(io.BytesIO(content)) as expected:
-        assert list(found) == expected.files == list(ARRAYS)
+        assert list(arrays) == expected.files == list(ARRAYS)
         for name in ARRAYS:
-            np.testing.assert_array_equal(found[name], expected[name], strict=True)
-            assert found[name].flags.f_contiguous == expected[name].flags.f_contiguous
-            assert found[name].flags.writeable
+            np.testing.assert_array_equal(arrays[name], expected[name], strict=True)
+            assert arrays[name].flags.f_contiguous == expected[name].flags.f_contiguous
+            assert arrays[name].flags.writeable
     assert list(unpacked(content, ["one", "texts"])) == ["one", "texts"]
 
 
@@ -46,9 +46,9 @@ def test_damaged_bytes_raise_the_errors_of_damage_alone() -> None:
     content = packed({"values": np.arange(40.0)})
     rng = np.random.default_rng(0)
     refused = 0
-    for place in rng.choice(len(content), 100, replace=False):
+    for index in rng.choice(len(content), 100, replace=False):
         damaged = bytearray(content)
-        damaged[place] ^= 1 << int(rng.integers(8))
+        damaged[index] ^= 1 << int(rng.integers(8))
         try:
             unpacked(bytes(damaged), ["values"])
         except BROKEN:

@@ -25,7 +25,7 @@ def answer(tmp_path: Path) -> Path:
     return tmp_path / "a.npz"
 
 
-def test_verify_names_what_it_does_not_verify(
+def test_verify_names_the_fields_it_does_not_verify(
     answer: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
@@ -53,7 +53,7 @@ def test_a_loaded_result_says_that_it_is_not_verified(answer: Path) -> None:
             Result.load(answer)
 
 
-def test_less_than_what_is_proved_is_marked(answer: Path) -> None:
+def test_statements_weaker_than_the_proof_are_marked(answer: Path) -> None:
     """Edits that agree with each other, and claim nothing that is wrong."""
     tree = read(answer)
     message = tree["message"].replace(", none of which can be left out", "")
@@ -74,10 +74,10 @@ def test_a_number_that_would_not_end_is_refused(text: str, answer: Path) -> None
     assert "certificate.linear.weights" in cell.message
 
 
-def test_a_loaded_verdict_names_what_only_its_file_says(tmp_path: Path) -> None:
+def test_a_loaded_verdict_names_the_unverified_fields(tmp_path: Path) -> None:
     examples, labels = [[1.0], [2.0], [3.0]], [0, 0, 1]
-    found = separation(examples, labels)
-    assert found.not_verified == ()
-    found.save(tmp_path / "v.npz")
+    verdict = separation(examples, labels)
+    assert verdict.not_verified == ()
+    verdict.save(tmp_path / "v.npz")
     loaded = SeparationVerdict.load(tmp_path / "v.npz", examples, labels)
     assert loaded.not_verified == ("method", "names")

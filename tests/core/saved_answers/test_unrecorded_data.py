@@ -31,9 +31,9 @@ def test_without_data_they_are_missing_and_not_damaged(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["verify", name]) == 1
-    said = capsys.readouterr().out
-    assert said.startswith("MISSING")
-    assert SAID in said
+    output = capsys.readouterr().out
+    assert output.startswith("MISSING")
+    assert SAID in output
     assert main(["certify", name, "--into", "proofs"]) == 1
     assert SAID in capsys.readouterr().out
 

@@ -31,9 +31,9 @@ def categories(cache: Path) -> Iterator[Reuters]:
         patch.setenv("PLAB_DATA_DIR", str(cache))
         patch.setenv("PLAB_DATA_MIRROR", str(MIRROR))
         patch.setenv("PLAB_OFFLINE", "1")
-        made = Reuters()
-        made.task("corn", seed=0, base=Path())  # later tasks find the counts in memory
-        yield made
+        dataset = Reuters()
+        dataset.task("corn", seed=0, base=Path())  # later tasks find the counts in memory
+        yield dataset
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ report: {tables: [learners]}
 
 
 @pytest.fixture(autouse=True)
-def _added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_registrations: None) -> None:
+def _added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user_registrations: None) -> None:
     (tmp_path / "mean_differences.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -71,16 +71,16 @@ def test_it_is_listed_and_its_parameters_are_explained() -> None:
         "name": "mean-difference",
         "summary": "The linear function of the vector between the classes' means.",
     }
-    (shown,) = show("mean-difference")
-    assert [one["parameter"] for one in shown["parameters"]] == [
+    (learner,) = show("mean-difference")
+    assert [parameter["parameter"] for parameter in learner["parameters"]] == [
         *("components", "feature_kernel", "gamma", "polynomial_degree"),
         "shift",
     ]
-    assert "Of these features: ``linear`` (default)" in shown["documentation"]
+    assert "Of these features: ``linear`` (default)" in learner["documentation"]
 
 
 @pytest.mark.slow
-def test_one_file_and_one_name_are_a_learner() -> None:
+def test_one_file_and_one_line_add_a_learner() -> None:
     Path("added.yaml").write_text(CONFIG)
     assert main(["run", "added.yaml", "-q"]) == 0
     rows = pd.read_csv("results/added/runs.csv").set_index("label")
@@ -90,6 +90,6 @@ def test_one_file_and_one_name_are_a_learner() -> None:
         for _, row in rows.iterrows():
             trace = reader.trace(row["cell"])
             assert trace is not None
-            found = average_precision(trace.measures["labels"][0], trace.measures["ranks"][0])
-            assert found == row["measure.average_precision"] > 0.9
+            precision = average_precision(trace.measures["labels"][0], trace.measures["ranks"][0])
+            assert precision == row["measure.average_precision"] > 0.9
     assert (pd.read_csv("results/added/learners.csv")["average precision"] > 90).all()

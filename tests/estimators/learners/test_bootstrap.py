@@ -39,9 +39,9 @@ def test_a_resample_is_ranked_as_its_examples_are(seed: int) -> None:
     drawn = rng.integers(40, size=(20, 40))
     drawn[0] = np.arange(40)
     counts = np.array([np.bincount(row, minlength=40) for row in drawn])
-    given = np.ascontiguousarray(counts.T, dtype=np.int16)
-    found = Ranking.of(positive[0], scores[0]).precision(given)
-    for row, value in zip(drawn, found, strict=True):
+    resamples = np.ascontiguousarray(counts.T, dtype=np.int16)
+    precisions = Ranking.of(positive[0], scores[0]).precision(resamples)
+    for row, value in zip(drawn, precisions, strict=True):
         if positive[0][row].any():
             expected = average_precision_score(positive[0][row], scores[0][row])
             assert value == pytest.approx(expected, abs=1e-13)
@@ -53,10 +53,10 @@ def test_a_resample_is_ranked_as_its_examples_are(seed: int) -> None:
 @given(seeds)
 def test_exchanging_the_models_turns_the_interval_round(seed: int) -> None:
     positive, good, worse = models(seed)
-    one = compare_categories(positive, good, worse, resamples=150, seed=seed)
+    comparison = compare_categories(positive, good, worse, resamples=150, seed=seed)
     other = compare_categories(positive, worse, good, resamples=150, seed=seed)
     for there, back in zip(
-        [*one.categories, one.mean], [*other.categories, other.mean], strict=True
+        [*comparison.categories, comparison.mean], [*other.categories, other.mean], strict=True
     ):
         assert there.difference == -back.difference
         np.testing.assert_allclose(
@@ -68,8 +68,8 @@ def test_exchanging_the_models_turns_the_interval_round(seed: int) -> None:
 
 def test_a_model_does_not_differ_from_itself() -> None:
     positive, good, _ = models(0)
-    found = compare_categories(positive, good, 2.0 * good + 1.0)
-    for interval in [*found.categories, found.mean]:
+    comparison = compare_categories(positive, good, 2.0 * good + 1.0)
+    for interval in [*comparison.categories, comparison.mean]:
         assert (interval.difference, interval.lower, interval.upper) == (0.0, 0.0, 0.0)
         assert interval.above == 0.0
         assert interval.resamples == 1000
@@ -78,19 +78,21 @@ def test_a_model_does_not_differ_from_itself() -> None:
 
 def test_differences_are_those_on_the_test_examples() -> None:
     positive, good, worse = models(1)
-    found = compare_categories(positive, good, worse)
+    comparison = compare_categories(positive, good, worse)
     expected = [
-        average_precision_score(mask, one) - average_precision_score(mask, other)
-        for mask, one, other in zip(positive, good, worse, strict=True)
+        average_precision_score(mask, first) - average_precision_score(mask, second)
+        for mask, first, second in zip(positive, good, worse, strict=True)
     ]
-    np.testing.assert_allclose([one.difference for one in found.categories], expected, atol=1e-13)
-    assert found.mean.difference == pytest.approx(np.mean(expected))
-    assert found.mean.lower < found.mean.difference < found.mean.upper
-    assert found.mean.lower > 0.0
-    assert found.mean.above > 0.99
+    np.testing.assert_allclose(
+        [category.difference for category in comparison.categories], expected, atol=1e-13
+    )
+    assert comparison.mean.difference == pytest.approx(np.mean(expected))
+    assert comparison.mean.lower < comparison.mean.difference < comparison.mean.upper
+    assert comparison.mean.lower > 0.0
+    assert comparison.mean.above > 0.99
     # The mean over categories is steadier than any of them.
-    width = found.mean.upper - found.mean.lower
-    assert all(width < one.upper - one.lower for one in found.categories)
+    width = comparison.mean.upper - comparison.mean.lower
+    assert all(width < category.upper - category.lower for category in comparison.categories)
 
 
 def test_one_category_is_the_first_of_several() -> None:
@@ -132,14 +134,14 @@ def test_resamples_without_a_positive_are_left_out_and_counted() -> None:
     positive[0, :1] = True
     positive[1, :50] = True
     scores = rng.standard_normal((2, 2, 100))
-    found = compare_categories(positive, scores[0], scores[1], resamples=2000)
-    rare, common = found.categories
+    comparison = compare_categories(positive, scores[0], scores[1], resamples=2000)
+    rare, common = comparison.categories
     # (1 - 1/100)^100 = 0.366 of 2000: 732, standard deviation 22.
     assert abs(rare.left_out - 732) < 5 * 22
     assert rare.resamples + rare.left_out == 2000
-    assert common.left_out == found.mean.left_out == 0
+    assert common.left_out == comparison.mean.left_out == 0
     np.testing.assert_allclose(
-        found.mean.difference, (rare.difference + common.difference) / 2.0, atol=1e-14
+        comparison.mean.difference, (rare.difference + common.difference) / 2.0, atol=1e-14
     )
 
 

@@ -31,32 +31,36 @@ def documents(seed: int, count: int = 40, columns: int = 60) -> tuple[np.ndarray
     return rows / np.linalg.norm(rows, axis=1)[:, None], labels
 
 
-def features(most: int, kernel: str = "linear", **others: Any) -> GramSchmidtFeatures:
-    return GramSchmidtFeatures(most, kernel=kernel, gamma=0.7, **others)  # type: ignore[arg-type]
+def features(most: int, kernel: str = "linear", **rest: Any) -> GramSchmidtFeatures:
+    return GramSchmidtFeatures(most, kernel=kernel, gamma=0.7, **rest)  # type: ignore[arg-type]
 
 
 @given(seeds, kernels, st.integers(1, 50))
 def test_features_approximate_the_kernel(seed: int, kernel: str, most: int) -> None:
     rows, labels = documents(seed)
-    made = features(most, kernel)
-    image = made.fit_transform(rows, labels)
+    transformer = features(most, kernel)
+    image = transformer.fit_transform(rows, labels)
     matrix = KERNELS[kernel].matrix(rows, rows)
     gap = matrix - image @ image.T
-    assert image.shape == (40, made.n_components_) == (40, min(most, 40, made.n_components_))
-    np.testing.assert_allclose(gap.diagonal(), made.residuals_, atol=1e-11)
-    np.testing.assert_allclose(gap[made.pivots_], 0.0, atol=1e-11)
-    assert (made.residuals_[made.pivots_] == 0.0).all()
-    assert (made.residuals_ >= 0.0).all()
+    assert (
+        image.shape
+        == (40, transformer.n_components_)
+        == (40, min(most, 40, transformer.n_components_))
+    )
+    np.testing.assert_allclose(gap.diagonal(), transformer.residuals_, atol=1e-11)
+    np.testing.assert_allclose(gap[transformer.pivots_], 0.0, atol=1e-11)
+    assert (transformer.residuals_[transformer.pivots_] == 0.0).all()
+    assert (transformer.residuals_ >= 0.0).all()
     assert np.linalg.eigvalsh(gap).min() >= -1e-10
-    assert len(set(made.pivots_.tolist())) == made.n_components_
+    assert len(set(transformer.pivots_.tolist())) == transformer.n_components_
 
 
 @given(seeds, kernels)
 def test_directions_are_orthonormal(seed: int, kernel: str) -> None:
     rows, labels = documents(seed)
-    made = features(12, kernel).fit(rows, labels)
-    triangle = made.pivot_features_
-    matrix = KERNELS[kernel].matrix(rows, rows)[np.ix_(made.pivots_, made.pivots_)]
+    model = features(12, kernel).fit(rows, labels)
+    triangle = model.pivot_features_
+    matrix = KERNELS[kernel].matrix(rows, rows)[np.ix_(model.pivots_, model.pivots_)]
     # The j-th direction is sum_i C_ij phi(pivot_i) with C the inverse transposed: C' K C = I.
     inverse = np.linalg.inv(triangle)
     np.testing.assert_allclose(inverse @ matrix @ inverse.T, np.eye(12), atol=1e-9)
@@ -68,9 +72,9 @@ def test_directions_are_orthonormal(seed: int, kernel: str) -> None:
 def test_new_examples_are_mapped_as_the_training_examples(seed: int, kernel: str) -> None:
     rows, labels = documents(seed)
     given_rows = rows @ rows.T if kernel == "precomputed" else rows
-    made = features(15, kernel)
+    transformer = features(15, kernel)
     np.testing.assert_allclose(
-        made.fit_transform(given_rows, labels), made.transform(given_rows), atol=1e-11
+        transformer.fit_transform(given_rows, labels), transformer.transform(given_rows), atol=1e-11
     )
 
 
@@ -81,14 +85,14 @@ def test_sparse_dense_and_precomputed_agree(seed: int, kernel: str) -> None:
     dense = features(15, kernel).fit(rows, labels)
     sparse = features(15, kernel).fit(sp.csr_array(rows), labels)
     record = KERNELS[kernel]
-    whole = features(15, "precomputed").fit(record.matrix(rows, rows), labels)
+    full = features(15, "precomputed").fit(record.matrix(rows, rows), labels)
     expected = dense.transform(new)
     np.testing.assert_allclose(sparse.transform(sp.csr_array(new)), expected, atol=1e-10)
-    np.testing.assert_allclose(whole.transform(record.matrix(new, rows)), expected, atol=1e-10)
-    assert dense.pivots_.tolist() == sparse.pivots_.tolist() == whole.pivots_.tolist()
-    for made in (sparse, whole):
-        np.testing.assert_allclose(made.residuals_, dense.residuals_, atol=1e-11)
-        assert made.n_first_ties_ == dense.n_first_ties_
+    np.testing.assert_allclose(full.transform(record.matrix(new, rows)), expected, atol=1e-10)
+    assert dense.pivots_.tolist() == sparse.pivots_.tolist() == full.pivots_.tolist()
+    for transformer in (sparse, full):
+        np.testing.assert_allclose(transformer.residuals_, dense.residuals_, atol=1e-11)
+        assert transformer.n_first_ties_ == dense.n_first_ties_
 
 
 def textbook(rows: np.ndarray, labels: np.ndarray, bias: float, most: int) -> list[int]:
@@ -106,18 +110,18 @@ def textbook(rows: np.ndarray, labels: np.ndarray, bias: float, most: int) -> li
 @given(seeds, st.sampled_from([1.0, 0.2, 3.0, 100.0, "balanced"]))
 def test_pivots_are_those_of_orthogonalising_the_rows(seed: int, bias: Any) -> None:
     rows, labels = documents(seed)
-    made = features(10, bias=bias).fit(rows, labels)
+    model = features(10, bias=bias).fit(rows, labels)
     number = min(10.0, 40 / (labels > 0).sum()) if bias == "balanced" else bias
-    assert made.bias_ == number
-    assert made.pivots_.tolist() == textbook(rows, labels, number, 10)
+    assert model.bias_ == number
+    assert model.pivots_.tolist() == textbook(rows, labels, number, 10)
 
 
 def test_the_largest_bias_is_ten() -> None:
     rows, _ = documents(1)
     labels = np.where(np.arange(40) == 7, 1, 0)
-    made = features(1).fit(rows, labels)
-    assert made.bias_ == 10.0
-    assert made.pivots_.tolist() == [7]
+    model = features(1).fit(rows, labels)
+    assert model.bias_ == 10.0
+    assert model.pivots_.tolist() == [7]
 
 
 @given(seeds)
@@ -126,11 +130,11 @@ def test_without_ties_the_order_of_the_rows_has_no_effect(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = rows * rng.uniform(0.5, 2.0, (40, 1))
     order = rng.permutation(40)
-    made = features(10).fit(rows, labels)
+    model = features(10).fit(rows, labels)
     again = features(10).fit(rows[order], labels[order])
-    assert made.n_first_ties_ == 1
-    assert order[again.pivots_].tolist() == made.pivots_.tolist()
-    np.testing.assert_allclose(again.transform(rows), made.transform(rows), atol=1e-11)
+    assert model.n_first_ties_ == 1
+    assert order[again.pivots_].tolist() == model.pivots_.tolist()
+    np.testing.assert_allclose(again.transform(rows), model.transform(rows), atol=1e-11)
 
 
 @given(seeds, st.integers(0, 100), st.booleans())
@@ -138,55 +142,59 @@ def test_rounding_of_unit_norms_chooses_no_pivot(seed: int, start: int, sparse: 
     rows, labels = documents(seed)
     noise = 1.0 + 1e-15 * np.random.default_rng(seed).standard_normal((40, 1))
     given_rows = sp.csr_array(rows * noise) if sparse else rows * noise
-    made = features(3, pivot_start=start).fit(given_rows, labels)
+    model = features(3, pivot_start=start).fit(given_rows, labels)
     tied = np.flatnonzero(labels > 0)
-    assert made.n_first_ties_ == len(tied)
-    assert made.pivots_[0] == tied[start % len(tied)]
+    assert model.n_first_ties_ == len(tied)
+    assert model.pivots_[0] == tied[start % len(tied)]
 
 
 def test_later_ties_go_to_the_lowest_index() -> None:
     rows = np.repeat(np.eye(4), 2, axis=0)
-    made = features(4, bias=1.0, pivot_start=3).fit(rows)
-    assert made.pivots_.tolist() == [3, 0, 4, 6]
+    model = features(4, bias=1.0, pivot_start=3).fit(rows)
+    assert model.pivots_.tolist() == [3, 0, 4, 6]
 
 
 @given(seeds, st.integers(1, 8))
 def test_it_stops_at_the_rank(seed: int, rank: int) -> None:
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((30, rank)) @ rng.standard_normal((rank, 50))
-    made = features(20, bias=1.0)
-    image = made.fit_transform(rows)
-    assert made.n_components_ == rank == image.shape[1]
-    assert made.get_feature_names_out().tolist() == [f"gramschmidtfeatures{i}" for i in range(rank)]
+    transformer = features(20, bias=1.0)
+    image = transformer.fit_transform(rows)
+    assert transformer.n_components_ == rank == image.shape[1]
+    assert transformer.get_feature_names_out().tolist() == [
+        f"gramschmidtfeatures{i}" for i in range(rank)
+    ]
     np.testing.assert_allclose(image @ image.T, rows @ rows.T, rtol=1e-9, atol=1e-8)
 
 
 def test_an_example_without_a_known_word_is_zero() -> None:
     rows, labels = documents(3)
     rows[5] = 0.0
-    made = features(40)
-    assert not made.fit_transform(rows, labels)[5].any()
-    assert not made.transform(np.zeros((1, 60))).any()
-    assert 5 not in made.pivots_
+    transformer = features(40)
+    assert not transformer.fit_transform(rows, labels)[5].any()
+    assert not transformer.transform(np.zeros((1, 60))).any()
+    assert 5 not in transformer.pivots_
 
 
 def test_only_zero_rows_have_no_features() -> None:
-    made = features(3, bias=1.0).fit(np.zeros((4, 2)))
-    assert made.n_components_ == made.n_first_ties_ == 0
-    assert made.transform(np.zeros((4, 2))).shape == (4, 0)
+    model = features(3, bias=1.0).fit(np.zeros((4, 2)))
+    assert model.n_components_ == model.n_first_ties_ == 0
+    assert model.transform(np.zeros((4, 2))).shape == (4, 0)
 
 
 def test_starts_are_spread_over_the_tied_examples() -> None:
     rows, labels = documents(4)
     tied = np.flatnonzero(labels > 0)
     template = features(5, pivot_start=99)
-    made = list(pivot_starts(template, rows, labels, 5))
-    firsts = [int(one.pivots_[0]) for one in made]
+    transformers = list(pivot_starts(template, rows, labels, 5))
+    firsts = [int(transformer.pivots_[0]) for transformer in transformers]
     assert firsts == [int(tied[start * len(tied) // 5]) for start in range(5)]
     assert len(set(firsts)) == 5
     assert template.pivot_start == 99
     assert not hasattr(template, "pivots_")
-    everyone = [int(one.pivots_[0]) for one in pivot_starts(template, rows, labels, 1000)]
+    everyone = [
+        int(pivot_start.pivots_[0]) for pivot_start in pivot_starts(template, rows, labels, 1000)
+    ]
     assert everyone == tied.tolist()
 
 
@@ -256,16 +264,16 @@ def test_rows_that_are_not_finite(bad: float) -> None:
 
 def test_new_examples_of_another_width() -> None:
     rows, labels = documents(0)
-    made = features(2).fit(rows, labels)
+    model = features(2).fit(rows, labels)
     with pytest.raises(ValueError, match="59 features"):
-        made.transform(rows[:, 1:])
+        model.transform(rows[:, 1:])
 
 
 def test_parameters_and_examples_are_left_alone() -> None:
     rows, labels = documents(0)
     copy = rows.copy()
-    made = features(7, "poly")
-    before = made.get_params()
-    made.fit_transform(rows, labels)
-    assert made.get_params() == before
+    transformer = features(7, "poly")
+    before = transformer.get_params()
+    transformer.fit_transform(rows, labels)
+    assert transformer.get_params() == before
     assert (rows == copy).all()

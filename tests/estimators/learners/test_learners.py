@@ -71,8 +71,8 @@ def of_the_ball(learner: Any) -> Learned:
 
 
 def few(kind: Any) -> dict[str, tuple[float, ...]]:
-    known = {field.name for field in fields(kind)}
-    return {name: values for name, values in FEW.items() if name in known}
+    names = {field.name for field in fields(kind)}
+    return {name: values for name, values in FEW.items() if name in names}
 
 
 def precision(task: Task, learned: Learned) -> float:
@@ -86,23 +86,23 @@ def on_features(name: str) -> bool:
 @pytest.mark.parametrize("name", registry.names("learner"))
 def test_every_registered_learner_learns(name: str) -> None:
     task = ball()
-    given = {"components": 2} if on_features(name) else {}
-    learned = registry.load("learner", name)(**given).learn(sparse(task), 0)
+    parameters = {"components": 2} if on_features(name) else {}
+    learned = registry.load("learner", name)(**parameters).learn(sparse(task), 0)
     assert learned.scores.shape == task.test_labels.shape
     assert np.isfinite(learned.scores).all()
-    assert learned.figures.get("components") == given.get("components")
+    assert learned.figures.get("components") == parameters.get("components")
     assert learned.figures["cpu_seconds"] >= 0.0
 
 
 @pytest.mark.parametrize("learner", TUNED)
-def test_a_tuned_learner_says_what_it_chose(learner: Any) -> None:
+def test_a_tuned_learner_reports_its_parameters(learner: Any) -> None:
     learned = of_the_ball(learner)
     (name,) = learned.certificate["chosen"]
-    tried = learner.penalties if name == "penalty" else learner.regularisations
-    chosen = learned.figures[name]
-    assert chosen in tried
-    assert learned.figures["candidates"] == len(tried) == 7
-    assert learned.figures["on_edge"] == float(chosen in (min(tried), max(tried)))
+    candidates = learner.penalties if name == "penalty" else learner.regularisations
+    selected = learned.figures[name]
+    assert selected in candidates
+    assert learned.figures["candidates"] == len(candidates) == 7
+    assert learned.figures["on_edge"] == float(selected in (min(candidates), max(candidates)))
     assert (learned.certificate["edges"] == [name]) == bool(learned.figures["on_edge"])
     assert 0.0 < learned.figures["validation"] <= 1.0
     assert learned.figures["folds"] == 3
@@ -112,9 +112,9 @@ def test_a_tuned_learner_says_what_it_chose(learner: Any) -> None:
 def size_of(model: Any, rows: np.ndarray) -> float:
     """Return what each classifier's regularisation weighs against its loss."""
     if isinstance(model, SVC):
-        kept, dual = (1.0 + rows @ rows.T) ** 2, np.zeros(len(rows))
+        kernel, dual = (1.0 + rows @ rows.T) ** 2, np.zeros(len(rows))
         dual[model.support_] = model.dual_coef_[0]
-        return float(dual @ kept @ dual)
+        return float(dual @ kernel @ dual)
     if isinstance(model, SoftEllipsoidClassifier):
         factor = model.quadratic_.factor
         gram = factor.T @ factor
@@ -123,7 +123,7 @@ def size_of(model: Any, rows: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("learner", TUNED)
-def test_candidates_begin_with_the_most_regularised_in_whatever_order(learner: Any) -> None:
+def test_candidates_start_with_the_most_regularised_in_any_order(learner: Any) -> None:
     name = "penalties" if isinstance(learner, TunedPolynomialSvm) else "regularisations"
     values = (1e-3, 1e1, 1e-1)
     task = ball()
@@ -147,17 +147,17 @@ def test_candidates_begin_with_the_most_regularised_in_whatever_order(learner: A
 def test_the_machine_is_tuned_alike_by_rows_and_by_matrices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    learner, seen, fit = TunedPolynomialSvm(components=3, penalties=(1e-2, 1.0)), [], SVC.fit
+    learner, kernels, fit = TunedPolynomialSvm(components=3, penalties=(1e-2, 1.0)), [], SVC.fit
 
     def watched(machine: SVC, *parts: Any) -> Any:
-        seen.append(machine.kernel)
+        kernels.append(machine.kernel)
         return fit(machine, *parts)
 
     monkeypatch.setattr(SVC, "fit", watched)
     by_matrices = learner.learn(ball(), 0)
     monkeypatch.setattr(tuned_classifiers, "FASTER", 0)
     by_rows = learner.learn(ball(), 0)
-    assert seen == ["precomputed"] * 6 + ["poly"] + ["poly"] * 6 + ["poly"]
+    assert kernels == ["precomputed"] * 6 + ["poly"] + ["poly"] * 6 + ["poly"]
     assert by_matrices.certificate == by_rows.certificate
     assert by_matrices.figures["validation"] == pytest.approx(by_rows.figures["validation"])
     np.testing.assert_array_equal(by_matrices.scores, by_rows.scores)
@@ -166,7 +166,7 @@ def test_the_machine_is_tuned_alike_by_rows_and_by_matrices(
 def test_the_soft_separation_begins_with_the_cheapest_slacks() -> None:
     learner = TunedSoftSeparation(positive_penalties=(30, 3), negative_penalties=(5, 20, 2))
     grid, _ = learner.search(0)
-    assert [tuple(one.values()) for one in grid.candidates()] == [
+    assert [tuple(candidate.values()) for candidate in grid.candidates()] == [
         (positive, negative) for positive in (3, 30) for negative in (2, 5, 20)
     ]
 
@@ -191,7 +191,7 @@ def test_quadratic_learners_find_the_ball_that_no_linear_function_finds() -> Non
     assert linear < 0.8
 
 
-def test_what_can_be_drawn_is_kept_in_few_dimensions() -> None:
+def test_parameters_of_examples_in_few_dimensions() -> None:
     task = ball()
     drawn = EllipsoidSeparation(2, solver="central-path").learn(task, 0).arrays
     assert drawn["homogeneous"].shape == (3, 3)
@@ -207,17 +207,17 @@ def test_fits_that_are_cut_off_are_not_called_converged() -> None:
     assert of_the_ball(TUNED[1]).figures["converged"] == 1.0
 
 
-@pytest.mark.parametrize("form", [ball, lambda **given: sparse(ball(**given))])
+@pytest.mark.parametrize("form", [ball, lambda **parameters: sparse(ball(**parameters))])
 def test_the_best_penalty_by_test_precision_bounds_every_other(form: Any) -> None:
-    task, tried = form(spread=1.5), (1e-2, 1.0, 1e2)
+    task, candidates = form(spread=1.5), (1e-2, 1.0, 1e2)
     reached = [
-        precision(task, TunedPolynomialSvm(components=None, penalties=(one,)).learn(task, 0))
-        for one in tried
+        precision(task, TunedPolynomialSvm(components=None, penalties=(penalty,)).learn(task, 0))
+        for penalty in candidates
     ]
-    bound = TunedPolynomialSvm(components=None, penalties=tried, choice="test-precision")
+    bound = TunedPolynomialSvm(components=None, penalties=candidates, choice="test-precision")
     learned = bound.learn(task, 0)
     assert precision(task, learned) == max(reached)
-    assert learned.figures["penalty"] == tried[reached.index(max(reached))]
+    assert learned.figures["penalty"] == candidates[reached.index(max(reached))]
     assert learned.figures["folds"] == 0.0
     assert "validation" not in learned.figures
     assert "by test precision" in learned.message
@@ -231,16 +231,18 @@ def test_whitening_makes_the_answer_invariant() -> None:
         test_examples=np.asarray(task.test_examples) * [1e3, 1.0, 1.0, 1e-3],
     )
     learner = EllipsoidSeparation(None, solver="clarabel")
-    first, second = (learner.learn(one, 0).figures["ratio"] for one in (task, stretched))
+    first, second = (
+        learner.learn(labelled_task, 0).figures["ratio"] for labelled_task in (task, stretched)
+    )
     assert second == pytest.approx(first, rel=1e-6)
 
 
 @pytest.mark.parametrize("learner", [*TUNED, EllipsoidSeparation(2, solver="clarabel")])
-def test_test_examples_have_no_part_in_what_is_learnt(learner: Any) -> None:
+def test_test_examples_do_not_affect_training(learner: Any) -> None:
     task, learner = ball(), replace(learner, **few(learner))
     part = replace(task, test_examples=task.test_examples[5:9], test_labels=-task.test_labels[5:9])
-    whole, alone = learner.learn(task, 1), learner.learn(part, 1)
-    np.testing.assert_allclose(whole.scores[5:9], alone.scores, rtol=1e-9, atol=1e-12)
+    full, alone = learner.learn(task, 1), learner.learn(part, 1)
+    np.testing.assert_allclose(full.scores[5:9], alone.scores, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("learner", TUNED)
@@ -255,16 +257,16 @@ def test_the_seed_draws_the_first_pivot() -> None:
     rows = np.asarray(task.examples)
     unit = rows / np.linalg.norm(rows, axis=1)[:, None]
     same = replace(task, examples=unit)
-    known = [extract(same, OnFeatures(2).transformer(seed)) for seed in range(4)]
-    assert {one.figures["first_ties"] for one in known} == {20.0}
-    assert len({np.asarray(one.training).tobytes() for one in known}) > 1
+    extractions = [extract(same, OnFeatures(2).transformer(seed)) for seed in range(4)]
+    assert {extraction.figures["first_ties"] for extraction in extractions} == {20.0}
+    assert len({np.asarray(extraction.training).tobytes() for extraction in extractions}) > 1
 
 
 def test_without_a_number_of_components_the_examples_are_the_features() -> None:
     task = sparse(ball())
-    known = extract(task, OnFeatures(None).transformer(0))
-    assert known.training is task.examples
-    assert known.figures == {"components": 4.0}
+    extracted = extract(task, OnFeatures(None).transformer(0))
+    assert extracted.training is task.examples
+    assert extracted.figures == {"components": 4.0}
 
 
 @pytest.mark.parametrize(
@@ -281,20 +283,20 @@ def test_without_a_number_of_components_the_examples_are_the_features() -> None:
 )
 def test_the_features_are_those_of_the_kernel(choice: OnFeatures, kernel: dict[str, Any]) -> None:
     task = ball()
-    given = choice.transformer(5)
-    assert given is not None
-    same = GramSchmidtFeatures(3, pivot_start=given.pivot_start, **kernel)
+    transformer = choice.transformer(5)
+    assert transformer is not None
+    same = GramSchmidtFeatures(3, pivot_start=transformer.pivot_start, **kernel)
     expected = same.fit_transform(task.examples, task.labels)
-    np.testing.assert_array_equal(extract(task, given).training, expected)
+    np.testing.assert_array_equal(extract(task, transformer).training, expected)
 
 
 @pytest.mark.parametrize("name", [name for name in registry.names("learner") if on_features(name)])
 def test_kernel_features_make_every_learner_find_the_ball(name: str) -> None:
     task = ball()
     kind = registry.load("learner", name)
-    own = {"solver": "clarabel"} if name == "ellipsoid-separation" else {}
+    solver = {"solver": "clarabel"} if name == "ellipsoid-separation" else {}
     for kernel in ("rbf", "polynomial"):
-        learner = kind(components=8, feature_kernel=kernel, gamma=0.3, **own, **few(kind))
+        learner = kind(components=8, feature_kernel=kernel, gamma=0.3, **solver, **few(kind))
         learned = learner.learn(sparse(task), 0)
         assert learned.figures["components"] == 8
         assert precision(task, learned) > 0.95
@@ -309,8 +311,8 @@ def test_fewer_positives_than_folds_make_fewer_folds(learner: Any) -> None:
 def test_a_single_positive_gives_the_middle_of_the_grid(learner: Any) -> None:
     learned = learner.learn(ball(positives=1), 0)
     (name,) = learned.certificate["chosen"]
-    tried = learner.penalties if name == "penalty" else learner.regularisations
-    assert learned.figures[name] == tried[3]
+    candidates = learner.penalties if name == "penalty" else learner.regularisations
+    assert learned.figures[name] == candidates[3]
     assert "validation" not in learned.figures
     assert "one positive" in learned.message
 
@@ -333,7 +335,7 @@ def test_inseparable_classes_are_proved_to_be(solver: Any) -> None:
     assert "no ellipsoid separates" in learned.message
 
 
-def test_what_ranks_inseparable_classes_can_be_the_central_path() -> None:
+def test_inseparable_classes_can_be_ranked_by_the_central_path() -> None:
     task = ball(spread=2.0)
     both = EllipsoidSeparation(3, solver="constraint-generation", inseparable="central-path")
     limit = EllipsoidSeparation(3, solver="central-path")
@@ -347,8 +349,8 @@ def test_the_central_path_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> N
         calls.append(parameters["solver"])
         return maximal_separation(*classes, **parameters)
 
-    place = "perceptron_lab.estimators.ellipsoid_separation.maximal_separation"
-    monkeypatch.setattr(place, counted)
+    function = "perceptron_lab.estimators.ellipsoid_separation.maximal_separation"
+    monkeypatch.setattr(function, counted)
     task = ball(spread=2.0)
     EllipsoidSeparation(3, solver="central-path", inseparable="central-path").learn(task, 0)
     assert calls == ["central-path"]
@@ -390,10 +392,10 @@ def test_one_kernel_matrix_serves_all_tasks_on_the_same_examples() -> None:
     task = sparse(exact)
     learner = TunedPolynomialSvm(components=None, penalties=FEW["penalties"])
     first = learner.learn(task, 0)
-    ((kept, _),) = tuned_classifiers._cached_matrix.values()
+    ((cached, _),) = tuned_classifiers._cached_matrix.values()
     other = replace(task, examples=task.examples.copy(), labels=task.labels[::-1].copy())
     learner.learn(other, 0)
-    assert all(matrix is kept for matrix, _ in tuned_classifiers._cached_matrix.values())
+    assert all(matrix is cached for matrix, _ in tuned_classifiers._cached_matrix.values())
     dense = learner.learn(exact, 0)
     np.testing.assert_allclose(first.scores, dense.scores, rtol=1e-12, atol=1e-12)
     learner.learn(sparse(ball(seed=1)), 0)
@@ -431,7 +433,7 @@ def test_parameters_out_of_range_are_refused(learner: Any, parameters: dict[str,
         learner(**parameters)
 
 
-def test_where_the_central_path_has_no_limit_the_solver_ranks_and_the_message_says_so() -> None:
+def test_without_a_limit_of_the_central_path_the_solver_ranks_with_a_message() -> None:
     examples = np.array([[-1.0], [1.0], [-1.0], [1.0], [2.0]])
     labels = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
     touching = Task("touching", examples, labels, examples, labels)

@@ -69,8 +69,8 @@ def test_a_status_is_that_of_every_task(
     first: Status, second: Status, status: Status, proved: bool
 ) -> None:
     scores = [2.0, 1.0, -1.0, -2.0]
-    found = learnt(one=answer(scores, first), two=answer(scores, second))
-    assert found[1:3] == (status, proved)
+    outcome = learnt(one=answer(scores, first), two=answer(scores, second))
+    assert outcome[1:3] == (status, proved)
 
 
 def test_which_separations_rank() -> None:
@@ -78,7 +78,7 @@ def test_which_separations_rank() -> None:
     nothing = maximal_separation(*overlapping(0, 30, 50, 2))
     limit = maximal_separation(*overlapping(0, 30, 50, 2), solver="central-path")
     hull = maximal_separation(*separable(1, 2, 30, 3))
-    assert [can_rank(found) for found in (open_ended, nothing, limit, hull)] == [
+    assert [can_rank(learned) for learned in (open_ended, nothing, limit, hull)] == [
         True,
         False,
         True,

@@ -49,21 +49,21 @@ LEARNERS: list[OnlineLearner] = [
 
 
 def task_of(name: str, seed: int = 0) -> Task:
-    made = SETS[name]
-    task: Task = made.load(made.names()[0], seed=seed, base=Path()).tasks[0]
+    dataset = SETS[name]
+    task: Task = dataset.load(dataset.names()[0], seed=seed, base=Path()).tasks[0]
     return task
 
 
 def check_both_theorems(learned: Learned) -> None:
-    found = learned.figures
+    figures = learned.figures
     for name in ("hinge_bound", "novikoff_bound"):
-        assert found.get(f"{name}_upper", np.inf) >= max(
-            found["mistakes"], found.get(f"{name}_lower", 0.0)
+        assert figures.get(f"{name}_upper", np.inf) >= max(
+            figures["mistakes"], figures.get(f"{name}_lower", 0.0)
         )
     assert (learned.arrays["mistaken"] <= learned.arrays["hinge_bound"]).all()
-    assert learned.arrays["mistaken"][-1] == found["mistakes"]
-    assert learned.arrays["presented"][-1] == found["presentations"] == learned.iterations
-    assert (learned.status is Status.FEASIBLE) == ("novikoff_bound_upper" in found)
+    assert learned.arrays["mistaken"][-1] == figures["mistakes"]
+    assert learned.arrays["presented"][-1] == figures["presentations"] == learned.iterations
+    assert (learned.status is Status.FEASIBLE) == ("novikoff_bound_upper" in figures)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -94,13 +94,13 @@ def test_a_separable_stream_is_proved_separable_and_a_turned_one_is_not() -> Non
 
 
 @pytest.mark.parametrize("steepness", [1, 2, 16, 64])
-def test_the_worst_case_takes_its_exact_number(steepness: int) -> None:
+def test_the_worst_case_has_its_exact_number_of_mistakes(steepness: int) -> None:
     (task,) = Streams(family="worst-case", steepness=steepness).problem(0).tasks
     case = worst_case(steepness)
-    found = StreamedPerceptron(passes=10**6, affine=False).learn(task, 0).figures
-    assert found["mistakes"] == case.mistakes == 2 * steepness**2 - 2 * steepness + 5
-    assert found["passes"] == case.passes
-    assert found["novikoff_bound_lower"] <= case.novikoff <= found["novikoff_bound_upper"]
+    figures = StreamedPerceptron(passes=10**6, affine=False).learn(task, 0).figures
+    assert figures["mistakes"] == case.mistakes == 2 * steepness**2 - 2 * steepness + 5
+    assert figures["passes"] == case.passes
+    assert figures["novikoff_bound_lower"] <= case.novikoff <= figures["novikoff_bound_upper"]
 
 
 def test_the_seed_is_that_of_the_shuffled_orders() -> None:
@@ -117,7 +117,7 @@ def test_the_seed_is_that_of_the_shuffled_orders() -> None:
         lambda proof: {**proof, "hinge_multipliers": proof["hinge_multipliers"] - 1e-9},
         lambda proof: {**proof, "hinge_comparison": proof["hinge_comparison"][1:]},
         lambda proof: {**proof, "novikoff_comparison": np.nan * proof["novikoff_comparison"]},
-        lambda proof: {name: one for name, one in proof.items() if name != "hinge_multipliers"},
+        lambda proof: {name: part for name, part in proof.items() if name != "hinge_multipliers"},
     ],
 )
 def test_arrays_that_prove_nothing_are_refused(change: Any) -> None:
@@ -147,38 +147,38 @@ def streamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def judged(path: Path, change: Callable[[Certificate], Certificate]) -> Any:
     other = path.with_name("changed.npz")
     write_certificate(other, change(read_certificate(path)))
-    (found,) = verify(other).cells
-    return found
+    (cell,) = verify(other).cells
+    return cell
 
 
-def figures(one: Certificate, **factors: float) -> Certificate:
-    before = one.certificate["figures"]
+def figures(certificate: Certificate, **factors: float) -> Certificate:
+    before = certificate.certificate["figures"]
     changed = {name: before[name] * factor for name, factor in factors.items()}
-    return replace(one, certificate={"figures": dict(before) | changed})
+    return replace(certificate, certificate={"figures": dict(before) | changed})
 
 
-def test_bounds_are_proved_again_though_nothing_is_separable(
+def test_bounds_are_verified_again_for_inseparable_streams(
     streamed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forbid_algorithms(monkeypatch)
-    found = judged(streamed, lambda one: one)
-    assert (found.verdict, found.status) == (Verdict.PROVED, "FITTED")
-    assert set(found.unchecked) == {"average_precision", "cpu_seconds", "error"}
+    verdict = judged(streamed, lambda proof: proof)
+    assert (verdict.verdict, verdict.status) == (Verdict.PROVED, "FITTED")
+    assert set(verdict.unchecked) == {"average_precision", "cpu_seconds", "error"}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda one: figures(one, hinge_bound_upper=0.99), "hinge_bound_upper .* is proved"),
-        (lambda one: figures(one, hinge_bound_lower=1.01), "hinge_bound_lower .* is proved"),
-        (lambda one: figures(one, hinge_loss_upper=0.9), "hinge_loss_upper .* is proved"),
-        (lambda one: figures(one, mistakes=0.5), "mistakes .* is stored, .* is counted"),
-        (lambda one: replace(one, status=Status.FEASIBLE, proved=True), "FEASIBLE is claimed"),
+        (lambda proof: figures(proof, hinge_bound_upper=0.99), "hinge_bound_upper .* is proved"),
+        (lambda proof: figures(proof, hinge_bound_lower=1.01), "hinge_bound_lower .* is proved"),
+        (lambda proof: figures(proof, hinge_loss_upper=0.9), "hinge_loss_upper .* is proved"),
+        (lambda proof: figures(proof, mistakes=0.5), "mistakes .* is stored, .* is counted"),
+        (lambda proof: replace(proof, status=Status.FEASIBLE, proved=True), "FEASIBLE is claimed"),
     ],
 )
-def test_what_the_stream_does_not_show_is_refuted(
+def test_claims_that_the_stream_contradicts_are_refuted(
     change: Callable[[Certificate], Certificate], message: str, streamed: Path
 ) -> None:
-    found = judged(streamed, change)
-    assert found.verdict is Verdict.NOT_PROVED
-    assert re.search(message, found.message), found.message
+    verdict = judged(streamed, change)
+    assert verdict.verdict is Verdict.NOT_PROVED
+    assert re.search(message, verdict.message), verdict.message

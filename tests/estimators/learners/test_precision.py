@@ -12,7 +12,7 @@ from perceptron_lab.estimators.learners.precision import average_precision, tie_
 seeds = st.integers(0, 2**32 - 1)
 
 
-def made(seed: int, values: int | None) -> tuple[np.ndarray, np.ndarray]:
+def scores_and_labels(seed: int, values: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Labels and scores, the scores of few different values if asked for."""
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 200))
@@ -24,21 +24,21 @@ def made(seed: int, values: int | None) -> tuple[np.ndarray, np.ndarray]:
 
 @given(seeds, st.sampled_from([None, 1, 2, 5, 50]))
 def test_it_is_the_average_precision_of_scikit_learn(seed: int, values: int | None) -> None:
-    positive, scores = made(seed, values)
+    positive, scores = scores_and_labels(seed, values)
     expected = average_precision_score(positive, scores)
     assert abs(average_precision(positive, scores) - expected) < 1e-14
 
 
 @given(seeds, st.sampled_from([None, 5]))
 def test_it_is_the_mean_of_the_precisions_at_the_positives(seed: int, values: int | None) -> None:
-    positive, scores = made(seed, values)
+    positive, scores = scores_and_labels(seed, values)
     precisions = [positive[scores >= scores[at]].mean() for at in np.flatnonzero(positive)]
     assert abs(average_precision(positive, scores) - np.mean(precisions)) < 1e-14
 
 
 @given(seeds)
 def test_only_the_ranking_counts(seed: int) -> None:
-    positive, scores = made(seed, 20)
+    positive, scores = scores_and_labels(seed, 20)
     order = np.random.default_rng(seed).permutation(len(scores))
     value = average_precision(positive, scores)
     assert average_precision(positive, 3.0 * scores - 7.0) == value

@@ -14,16 +14,16 @@ pytestmark = pytest.mark.slow
 
 
 def test_every_positive_document_is_tied_for_the_first_pivot(corn: Task) -> None:
-    made = GramSchmidtFeatures(30)
-    image = made.fit_transform(corn.examples, corn.labels)
+    model = GramSchmidtFeatures(30)
+    image = model.fit_transform(corn.examples, corn.labels)
     assert image.shape == (9603, 30)
-    assert made.n_first_ties_ == 181
-    assert made.bias_ == 10.0
-    assert (corn.labels[made.pivots_] > 0).all()
-    assert made.pivots_[0] == np.flatnonzero(corn.labels > 0)[0]
-    norms = made.residuals_ + (image**2).sum(axis=1)
+    assert model.n_first_ties_ == 181
+    assert model.bias_ == 10.0
+    assert (corn.labels[model.pivots_] > 0).all()
+    assert model.pivots_[0] == np.flatnonzero(corn.labels > 0)[0]
+    norms = model.residuals_ + (image**2).sum(axis=1)
     np.testing.assert_allclose(norms, 1.0, atol=1e-12)
-    np.testing.assert_allclose(made.transform(corn.examples), image, atol=1e-13)
+    np.testing.assert_allclose(model.transform(corn.examples), image, atol=1e-13)
 
 
 def test_more_dimensions_leave_less(corn: Task) -> None:
@@ -33,15 +33,15 @@ def test_more_dimensions_leave_less(corn: Task) -> None:
     assert (many.residuals_ <= few.residuals_ + 1e-12).all()
 
 
-def test_the_controls_rank_as_well_as_table_8_1_says(corn: Task) -> None:
+def test_the_controls_rank_as_well_as_in_table_8_1(corn: Task) -> None:
     """The thesis has 90.9 % with 30 features and 92.2 % with all words."""
-    found = []
-    for made in pivot_starts(GramSchmidtFeatures(30), corn.examples, corn.labels, 3):
+    precisions = []
+    for transformer in pivot_starts(GramSchmidtFeatures(30), corn.examples, corn.labels, 3):
         machine = SVC(C=100.0, kernel="poly", degree=2, gamma=1.0, coef0=1.0)
-        scorer = machine.fit(made.transform(corn.examples), corn.labels)
-        scores = scorer.decision_function(made.transform(corn.test_examples))
-        found.append(average_precision(corn.test_labels, scores))
-    assert len(set(found)) == 3
-    assert 0.85 < min(found) <= max(found) < 0.96
+        scorer = machine.fit(transformer.transform(corn.examples), corn.labels)
+        scores = scorer.decision_function(transformer.transform(corn.test_examples))
+        precisions.append(average_precision(corn.test_labels, scores))
+    assert len(set(precisions)) == 3
+    assert 0.85 < min(precisions) <= max(precisions) < 0.96
     linear = SquaredHingeClassifier().fit(corn.examples, corn.labels)
     assert average_precision(corn.test_labels, linear.decision_function(corn.test_examples)) > 0.94

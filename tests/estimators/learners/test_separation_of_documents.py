@@ -21,10 +21,12 @@ def test_few_documents_prove_inseparability(
     task = categories.task(name, seed=0, base=tmp_path)
     features = GramSchmidtFeatures(30).fit_transform(task.examples, task.labels)
     inner, outer = features[task.labels > 0], features[task.labels < 0]
-    found = maximal_separation(inner, outer, solver="constraint-generation", tolerance=1e-8)
-    assert found.status is Status.INFEASIBLE
-    assert found.proved
-    used = np.count_nonzero(found.positive_weights) + np.count_nonzero(found.negative_weights)
-    assert used < 1000
-    assert found.inseparability is not None
-    assert (found.inseparability.rows is not None) == conflicting
+    separation = maximal_separation(inner, outer, solver="constraint-generation", tolerance=1e-8)
+    assert separation.status is Status.INFEASIBLE
+    assert separation.proved
+    support = np.count_nonzero(separation.positive_weights) + np.count_nonzero(
+        separation.negative_weights
+    )
+    assert support < 1000
+    assert separation.inseparability is not None
+    assert (separation.inseparability.rows is not None) == conflicting

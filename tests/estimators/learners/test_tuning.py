@@ -46,7 +46,7 @@ class Column(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @pytest.fixture(autouse=True)
-def _nothing_seen() -> None:
+def _unused() -> None:
     Column.trained.clear()
     Column.scored.clear()
 
@@ -64,18 +64,18 @@ def noisy(seed: int = 0, count: int = 90) -> tuple[np.ndarray, np.ndarray]:
     return rows, labels
 
 
-def test_the_best_column_is_chosen() -> None:
+def test_the_best_column_is_selected() -> None:
     rows, labels = noisy()
     grid = Grid(Column(), {"column": [1, 2, 3], "sign": [1.0, -1.0]})
     trials = tune(grid, rows, labels)
-    chosen = best(trials)
-    assert chosen.parameters == {"column": 2, "sign": 1.0}
-    assert grid.with_parameters(chosen.parameters).get_params() == chosen.parameters
+    selected = best(trials)
+    assert selected.parameters == {"column": 2, "sign": 1.0}
+    assert grid.with_parameters(selected.parameters).get_params() == selected.parameters
     assert [trial.parameters for trial in trials] == [
         {"column": column, "sign": sign} for column in (1, 2, 3) for sign in (1.0, -1.0)
     ]
-    assert chosen.mean == max(trial.mean for trial in trials)
-    assert grid.edges(chosen.parameters) == ("sign",)
+    assert selected.mean == max(trial.mean for trial in trials)
+    assert grid.edges(selected.parameters) == ("sign",)
 
 
 @settings(max_examples=examples(20))
@@ -120,22 +120,22 @@ Means = st.lists(st.floats(0.9, 0.91), min_size=1, max_size=8)
 
 
 def trials_of(means: list[float]) -> tuple[Trial, ...]:
-    return tuple(Trial({"place": place}, (mean,)) for place, mean in enumerate(means))
+    return tuple(Trial({"place": index}, (mean,)) for index, mean in enumerate(means))
 
 
-def chosen_of(means: list[float], tolerance: float = NEAR_TIE) -> int:
+def selected_candidate(means: list[float], tolerance: float = NEAR_TIE) -> int:
     return int(best(trials_of(means), tolerance).parameters["place"])
 
 
 @settings(max_examples=examples(100))
 @given(Means)
 def test_near_ties_go_to_the_most_regularised(means: list[float]) -> None:
-    chosen = chosen_of(means)
-    assert max(means) - means[chosen] <= NEAR_TIE
-    assert all(max(means) - mean > NEAR_TIE for mean in means[:chosen])
+    selected = selected_candidate(means)
+    assert max(means) - means[selected] <= NEAR_TIE
+    assert all(max(means) - mean > NEAR_TIE for mean in means[:selected])
     # without a tolerance the best wins
-    assert means[chosen_of(means, 0.0)] == max(means)
-    assert chosen <= chosen_of(means, 0.0)
+    assert means[selected_candidate(means, 0.0)] == max(means)
+    assert selected <= selected_candidate(means, 0.0)
 
 
 @settings(max_examples=examples(100))
@@ -146,25 +146,25 @@ def test_small_changes_of_the_means_do_not_regularise_less(
     """All means off by e: the choice lies between those with tolerances 2 e more and 2 e less."""
     error = data.draw(st.floats(0.0, NEAR_TIE / 2))
     signs = data.draw(st.lists(st.floats(-1, 1), min_size=len(means), max_size=len(means)))
-    moved = [mean + 0.999999 * error * sign for mean, sign in zip(means, signs, strict=True)]
-    widest = chosen_of(means, NEAR_TIE + 2.0 * error + 1e-12)
-    narrowest = chosen_of(means, NEAR_TIE - 2.0 * error)
-    assert widest <= chosen_of(moved) <= narrowest
+    shifted = [mean + 0.999999 * error * sign for mean, sign in zip(means, signs, strict=True)]
+    widest = selected_candidate(means, NEAR_TIE + 2.0 * error + 1e-12)
+    narrowest = selected_candidate(means, NEAR_TIE - 2.0 * error)
+    assert widest <= selected_candidate(shifted) <= narrowest
     if error < NEAR_TIE / 4:
         # two candidates closer to one another than half of the tolerance stay tied
-        places = range(chosen_of(moved))
-        assert all(max(means) - means[place] > NEAR_TIE / 2 for place in places)
+        indices = range(selected_candidate(shifted))
+        assert all(max(means) - means[index] > NEAR_TIE / 2 for index in indices)
 
 
 @settings(max_examples=examples(100))
 @given(Means, st.data())
-def test_within_its_room_a_choice_stays(means: list[float], data: st.DataObject) -> None:
-    chosen, spare = chosen_of(means), choice_slack(trials_of(means))
+def test_within_the_tolerance_a_choice_is_stable(means: list[float], data: st.DataObject) -> None:
+    selected, spare = selected_candidate(means), choice_slack(trials_of(means))
     signs = data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=len(means), max_size=8))
-    moved = [
+    shifted = [
         mean + min(0.999999 * spare, 1.0) * sign for mean, sign in zip(means, signs, strict=False)
     ]
-    assert chosen_of(moved + means[len(moved) :]) == chosen
+    assert selected_candidate(shifted + means[len(shifted) :]) == selected
     if len(means) == 1:
         assert spare == np.inf
         return
@@ -172,8 +172,8 @@ def test_within_its_room_a_choice_stays(means: list[float], data: st.DataObject)
     step = 1.000001 * spare + 1e-12
     changed = False
     for up in range(len(means)):
-        other = [mean + step if place == up else mean - step for place, mean in enumerate(means)]
-        changed |= chosen_of(other) != chosen
+        other = [mean + step if index == up else mean - step for index, mean in enumerate(means)]
+        changed |= selected_candidate(other) != selected
     assert changed
 
 
@@ -196,11 +196,11 @@ def test_features_are_trained_within_the_folds() -> None:
     trials = tune(grid, rows, labels, features=_Counting(2), folds=3)
     # Once per fold, however many candidates; never on a held-out example.
     assert len(_Counting.trained) == 3
-    assert [len(known) for known, _ in _Counting.trained] == [60, 60, 60]
-    for place, (known, given_labels) in enumerate(_Counting.trained):
-        made = GramSchmidtFeatures(2).fit(known, given_labels)
-        rest = np.isin(rows[:, 0], known[:, 0], invert=True)
-        np.testing.assert_allclose(model.scored[2 * place], made.transform(rows[rest]))
+    assert [len(fitted_rows) for fitted_rows, _ in _Counting.trained] == [60, 60, 60]
+    for index, (fitted_rows, fitted_labels) in enumerate(_Counting.trained):
+        transformer = GramSchmidtFeatures(2).fit(fitted_rows, fitted_labels)
+        rest = np.isin(rows[:, 0], fitted_rows[:, 0], invert=True)
+        np.testing.assert_allclose(model.scored[2 * index], transformer.transform(rows[rest]))
     assert len(trials) == 2
 
 
@@ -229,10 +229,10 @@ def test_a_kernel_matrix_serves_all_folds() -> None:
     values = {"C": [0.1, 1.0, 10.0]}
     direct = tune(Grid(clone(SVM).set_params(tol=1e-9), values), rows, labels)
     by_matrix = Grid(SVC(kernel="precomputed", tol=1e-9), values)
-    known = tune(by_matrix, kernel_matrix(Polynomial(2, 1.0, 1.0), rows), labels)
-    assert best(known).parameters == best(direct).parameters
-    for one, other in zip(known, direct, strict=True):
-        np.testing.assert_allclose(one.precisions, other.precisions, atol=1e-6)
+    best_parameters = tune(by_matrix, kernel_matrix(Polynomial(2, 1.0, 1.0), rows), labels)
+    assert best(best_parameters).parameters == best(direct).parameters
+    for first, second in zip(best_parameters, direct, strict=True):
+        np.testing.assert_allclose(first.precisions, second.precisions, atol=1e-6)
 
 
 def test_one_kernel_matrix_of_features_serves_all_candidates() -> None:
@@ -244,14 +244,14 @@ def test_one_kernel_matrix_of_features_serves_all_candidates() -> None:
     direct = tune(by_rows, rows, labels, features=features, seed=2)
     by_matrix = Grid(SVC(kernel="precomputed", tol=1e-9), values)
     kernel = Polynomial(2, 1.0, 1.0)
-    known = tune(by_matrix, rows, labels, features=features, kernel=kernel, seed=2)
-    assert [one.parameters for one in known] == [one.parameters for one in direct]
-    for one, other in zip(known, direct, strict=True):
-        np.testing.assert_allclose(one.precisions, other.precisions, atol=1e-6)
+    best_parameters = tune(by_matrix, rows, labels, features=features, kernel=kernel, seed=2)
+    assert [first.parameters for first in best_parameters] == [first.parameters for first in direct]
+    for first, second in zip(best_parameters, direct, strict=True):
+        np.testing.assert_allclose(first.precisions, second.precisions, atol=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("values", "chosen", "edges"),
+    ("values", "parameters", "edges"),
     [
         ({"column": [1, 2, 3]}, {"column": 2}, ()),
         ({"column": [1, 2, 3]}, {"column": 1}, ("column",)),
@@ -262,8 +262,8 @@ def test_one_kernel_matrix_of_features_serves_all_candidates() -> None:
         ({"column": [1, 2], "sign": [0.0, 1.0, 2.0]}, {"column": 2, "sign": 1.0}, ("column",)),
     ],
 )
-def test_edges(values: dict[str, list[Any]], chosen: dict[str, Any], edges: tuple[str]) -> None:
-    assert Grid(Column(), values).edges(chosen) == edges
+def test_edges(values: dict[str, list[Any]], parameters: dict[str, Any], edges: tuple[str]) -> None:
+    assert Grid(Column(), values).edges(parameters) == edges
 
 
 def test_the_mean_of_a_trial() -> None:

@@ -24,13 +24,13 @@ def matrix(content: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
     require_form(min(shape) > 0, "no entries")
     require_form(len(content) == 10 + length + 8 * shape[0] * shape[1], "another number of bytes")
     try:
-        found = np.load(io.BytesIO(content), allow_pickle=False)
+        arrays = np.load(io.BytesIO(content), allow_pickle=False)
     except ValueError as error:
         require_form(False, f"numpy refuses it: {error}")
-    require_form(bool(np.isfinite(found).all()), "an entry that is not finite")
-    assert found.shape == shape
-    assert found.dtype == np.dtype("<f8")
-    return np.asarray(found)
+    require_form(bool(np.isfinite(arrays).all()), "an entry that is not finite")
+    assert arrays.shape == shape
+    assert arrays.dtype == np.dtype("<f8")
+    return np.asarray(arrays)
 
 
 def _shape(header: str) -> tuple[int, int]:
@@ -46,18 +46,18 @@ def _shape(header: str) -> tuple[int, int]:
     require_form(value["descr"] == "<f8" and value["fortran_order"] is False, "other entries")
     shape = value["shape"]
     require_form(type(shape) is tuple and len(shape) == 2, "no matrix")
-    require_form(all(type(one) is int and one >= 0 for one in shape), "no matrix")
+    require_form(all(type(length) is int and length >= 0 for length in shape), "no matrix")
     return shape[0], shape[1]
 
 
 def _system(form: str, content: bytes, blocks: list[tuple[str, int]] | None = None) -> System:
-    found = matrix(content)
+    entries = matrix(content)
     rows = [
-        {j: fmpq(*one.as_integer_ratio()) for j, one in enumerate(line) if one}
-        for line in found.tolist()
+        {j: fmpq(*entry.as_integer_ratio()) for j, entry in enumerate(line) if entry}
+        for line in entries.tolist()
     ]
-    scale = max((one.q for row in rows for one in row.values()), default=1)
-    return System(form, rows, found.shape[1], blocks or [("rows", len(rows))], int(scale))
+    scale = max((value.q for row in rows for value in row.values()), default=1)
+    return System(form, rows, entries.shape[1], blocks or [("rows", len(rows))], int(scale))
 
 
 def cone(data: dict[str, Any], content: bytes) -> System:
@@ -67,25 +67,25 @@ def cone(data: dict[str, Any], content: bytes) -> System:
         require_form(type(block) is list and len(block) == 2, "no pair of kind and order")
         require_form(block[0] in ("rows", "second-order", "matrix"), "another kind of block")
         blocks.append((str(block[0]), integer(block[1], 1)))
-    found = _system("cone", content, blocks)
+    system = _system("cone", content, blocks)
     size = sum(block_size(*block) for block in blocks)
-    require_form(size == len(found.rows), "blocks that are not those of the rows")
-    return found
+    require_form(size == len(system.rows), "blocks that are not those of the rows")
+    return system
 
 
 def gram(data: dict[str, Any], content: bytes) -> System:
-    found = _system("gram", content)
-    require_form(len(found.rows) == found.width, "a matrix that is not square")
-    for i, row in enumerate(found.rows):
+    system = _system("gram", content)
+    require_form(len(system.rows) == system.width, "a matrix that is not square")
+    for i, row in enumerate(system.rows):
         require_form(row.get(i, 0) >= 0, "a negative number on the diagonal")
-        for j, one in row.items():
-            require_form(found.rows[j].get(i) == one, "a matrix that is not symmetric")
-    return found
+        for j, entry in row.items():
+            require_form(system.rows[j].get(i) == entry, "a matrix that is not symmetric")
+    return system
 
 
 def squares(data: dict[str, Any], content: bytes) -> System:
-    found = _system("squares", content)
-    require_form(len(found.rows) * found.width**2 <= 2**25, "too many products of entries")
-    inside = integer(data["inside"], 1, len(found.rows) - 1)
-    blocks = [("rows", inside), ("rows", len(found.rows) - inside)]
-    return System("squares", found.rows, found.width, blocks, found.scale)
+    system = _system("squares", content)
+    require_form(len(system.rows) * system.width**2 <= 2**25, "too many products of entries")
+    inside = integer(data["inside"], 1, len(system.rows) - 1)
+    blocks = [("rows", inside), ("rows", len(system.rows) - inside)]
+    return System("squares", system.rows, system.width, blocks, system.scale)

@@ -32,16 +32,16 @@ PLACES = 64  # binary ones to which norms of points are known
 
 
 def scores_at(system: System, y: list[int]) -> list[fmpq]:
-    return [sum((one * y[j] for j, one in row.items()), fmpq(0)) for row in system.rows]
+    return [sum((entry * y[j] for j, entry in row.items()), fmpq(0)) for row in system.rows]
 
 
 def by_block(system: System, scores: list[fmpq]) -> list[tuple[str, int, list[fmpq]]]:
-    found, at = [], 0
+    parts, at = [], 0
     for kind, order in system.blocks:
         size = block_size(kind, order)
-        found.append((kind, order, scores[at : at + size]))
+        parts.append((kind, order, scores[at : at + size]))
         at += size
-    return found
+    return parts
 
 
 def matrix_of(order: int, entries: list[fmpq]) -> Symmetric:
@@ -55,43 +55,46 @@ def definite(matrix: fmpz_mat, strict: bool) -> bool:
     coefficients alternate in sign.
     """
     order = matrix.nrows()
-    signed = [(-1) ** (order - k) * one for k, one in enumerate(matrix.charpoly().coeffs())]
-    return all(one > 0 if strict else one >= 0 for one in signed)
+    signed = [
+        (-1) ** (order - k) * coefficient
+        for k, coefficient in enumerate(matrix.charpoly().coeffs())
+    ]
+    return all(coefficient > 0 if strict else coefficient >= 0 for coefficient in signed)
 
 
 def dominant(matrix: Symmetric, order: int, factor: Any, strict: bool) -> bool:
     """Return whether R = 2^s M - LL' has rows with R_ii > (or >=) sum_{j != i} |R_ij|."""
     require_form(type(factor) is list and bool(factor), "no factor")
     shift = integer(factor[0], -LARGEST_SHIFT, LARGEST_SHIFT)
-    columns = [sparse(one, order, LARGEST_SHORT) for one in factor[1:]]
-    bits = max((int(v).bit_length() for one in columns for v in one.values()), default=0)
+    columns = [sparse(column, order, LARGEST_SHORT) for column in factor[1:]]
+    bits = max((int(v).bit_length() for column in columns for v in column.values()), default=0)
     require_form(bits <= 256 or bits * order**2 <= 2**33, "a factor that is too long")
     lower = fmpz_mat(order, max(len(columns), 1))
     for k, column in enumerate(columns):
-        for i, one in column.items():
-            lower[i, k] = one
-    whole = fmpz_mat(order, order)
+        for i, value in column.items():
+            lower[i, k] = value
+    full = fmpz_mat(order, order)
     for (i, j), entry in matrix.items():
         assert entry.q == 1
-        whole[i, j] = whole[j, i] = entry.p
+        full[i, j] = full[j, i] = entry.p
     product = lower * lower.transpose()
     rest = (
-        (fmpz(2) ** shift) * whole - product
+        (fmpz(2) ** shift) * full - product
         if shift >= 0
-        else (whole - (fmpz(2) ** -shift) * product)
+        else (full - (fmpz(2) ** -shift) * product)
     )
     for i in range(order):
-        others = sum((abs(rest[i, j]) for j in range(order) if j != i), fmpz(0))
-        if rest[i, i] < others or (strict and rest[i, i] == others):
+        row_sum = sum((abs(rest[i, j]) for j in range(order) if j != i), fmpz(0))
+        if rest[i, i] < row_sum or (strict and rest[i, i] == row_sum):
             return False
-    assert order > LARGEST_DECIDED or definite(whole, strict)  # what the factor proves
+    assert order > LARGEST_DECIDED or definite(full, strict)  # what the factor proves
     return True
 
 
 def factors_of(system: System, claim: Claim) -> list[Any]:
-    given, count = claim["factors"], sum(kind == "matrix" for kind, _ in system.blocks)
-    require_form(type(given) is list and len(given) == count, "not one factor for each matrix")
-    return list(given)
+    factors, count = claim["factors"], sum(kind == "matrix" for kind, _ in system.blocks)
+    require_form(type(factors) is list and len(factors) == count, "not one factor for each matrix")
+    return list(factors)
 
 
 def require_inside(system: System, claim: Claim, y: list[int], closed_rows: bool) -> None:
@@ -134,7 +137,7 @@ def objective_at_most(system: System, claim: Claim) -> None:
     costs, (p, q) = of_program(system), ratio(claim["bound"])
     first, *x = integers(claim["point"], system.width)
     require_inside(system, claim, [first, *x], closed_rows=False)
-    value = sum((c * one for c, one in zip(costs, x, strict=True)), fmpq(0)) / first
+    value = sum((c * entry for c, entry in zip(costs, x, strict=True)), fmpq(0)) / first
     require_proof(value <= fmpq(p, q), "an objective above the bound")
 
 
@@ -143,10 +146,10 @@ def objective_at_most(system: System, claim: Claim) -> None:
 
 def weights_of(system: System, claim: Claim) -> list[fmpq]:
     """Return w in K*, place by place, entries of matrices beside the diagonal doubled."""
-    given, found = claim["weights"], []
-    require_form(type(given) is list and len(given) == len(system.blocks), "not one per block")
+    weights, vector = claim["weights"], []
+    require_form(type(weights) is list and len(weights) == len(system.blocks), "not one per block")
     inside = True
-    for (kind, order), part in zip(system.blocks, given, strict=True):
+    for (kind, order), part in zip(system.blocks, weights, strict=True):
         if kind == "matrix":
             values, good = _matrix_weights(order, part)
         else:
@@ -159,24 +162,24 @@ def weights_of(system: System, claim: Claim) -> list[fmpq]:
                 else t >= 0 and sum((w * w for w in u), fmpq(0)) <= t * t
             )
         inside = inside and good
-        found += values
+        vector += values
     require_proof(inside, "weights outside of the dual cone")
-    return found
+    return vector
 
 
 def _matrix_weights(order: int, part: Any) -> tuple[list[fmpq], bool]:
     require_form(type(part) is list and len(part) == order + 2, "no weights of a matrix")
     parts = integers(part[0])
     diagonal = integers(part[1], order)
-    lines = [integers(one, len(parts)) for one in part[2:]]
+    lines = [integers(line, len(parts)) for line in part[2:]]
     vectors = fmpz_mat(order, max(len(parts), 1))
     for i, line in enumerate(lines):
-        for k, one in enumerate(line):
-            vectors[i, k] = one
+        for k, entry in enumerate(line):
+            vectors[i, k] = entry
     scaled = fmpz_mat(order, max(len(parts), 1))
     for i, line in enumerate(lines):
-        for k, one in enumerate(line):
-            scaled[i, k] = one * parts[k]
+        for k, entry in enumerate(line):
+            scaled[i, k] = entry * parts[k]
     product = scaled * vectors.transpose()
     values = [
         fmpq(product[i, j] + diagonal[i]) if i == j else fmpq(2 * product[i, j])
@@ -190,8 +193,8 @@ def combined(system: System, w: list[fmpq]) -> list[fmpq]:
     total = [fmpq(0)] * system.width
     for row, weight in zip(system.rows, w, strict=True):
         if weight:
-            for j, one in row.items():
-                total[j] += weight * one
+            for j, entry in row.items():
+                total[j] += weight * entry
     return total
 
 
@@ -205,18 +208,18 @@ def mass_of(system: System, w: list[fmpq]) -> fmpq:
             total += part[-1]
         else:
             entries = zip(triangle(order), part, strict=True)
-            total += sum((one for (i, j), one in entries if i == j), fmpq(0))
+            total += sum((entry for (i, j), entry in entries if i == j), fmpq(0))
     return total
 
 
-def require_some(w: list[fmpq]) -> None:
+def require_nonempty(w: list[fmpq]) -> None:
     require_proof(any(w), "no weight")
 
 
 def infeasible(system: System, claim: Claim) -> None:
     with_keys(claim, "claim", "weights")
     w = weights_of(system, claim)
-    require_some(w)
+    require_nonempty(w)
     require_proof(not any(combined(system, w)), "A'w is not 0")
 
 
@@ -233,7 +236,9 @@ def objective_at_least(system: System, claim: Claim) -> None:
     costs, (p, q) = of_program(system), ratio(claim["bound"])
     unit = integer(claim["unit"], 1)
     first, *products = combined(system, weights_of(system, claim))
-    require_proof(all(one == unit * c for one, c in zip(products, costs, strict=True)), "<F_i, X>")
+    require_proof(
+        all(product == unit * c for product, c in zip(products, costs, strict=True)), "<F_i, X>"
+    )
     require_proof(-first >= fmpq(p, q) * unit, "<F_0, X> below the bound")
 
 
@@ -249,9 +254,9 @@ def partition(system: System, claim: Claim) -> None:
     require_rows(system)
     scores = scores_at(system, integers(claim["point"], system.width))
     w = weights_of(system, claim)
-    require_some(w)
+    require_nonempty(w)
     require_proof(not any(combined(system, w)), "A'w is not 0")
-    good = (s > 0 or (s == 0 and one > 0) for s, one in zip(scores, w, strict=True))
+    good = (s > 0 or (s == 0 and weight > 0) for s, weight in zip(scores, w, strict=True))
     require_proof(all(good), "a score")
 
 
@@ -300,15 +305,15 @@ def square_of(system: System, i: int) -> fmpq:
     return (
         row.get(i, fmpq(0))
         if system.form == "gram"
-        else sum((one * one for one in row.values()), fmpq(0))
+        else sum((value * value for value in row.values()), fmpq(0))
     )
 
 
 def square_at(system: System, y: list[int], scores: list[fmpq]) -> fmpq:
     """Return the square of the norm of a point, or of the function of its coefficients."""
     if system.form == "gram":
-        return sum((one * s for one, s in zip(y, scores, strict=True)), fmpq(0))
-    return fmpq(sum(one * one for one in y))
+        return sum((entry * s for entry, s in zip(y, scores, strict=True)), fmpq(0))
+    return fmpq(sum(entry * entry for entry in y))
 
 
 def at_least(value: fmpq, factor: fmpq, square: fmpq) -> bool:
@@ -328,7 +333,7 @@ def margin_at_least(system: System, claim: Claim) -> None:
     if system.only_rows:
         units = [square_of(system, i) if kind == "unit" else fmpq(1) for i in range(len(scores))]
         pairs = zip(scores, units, strict=True)
-        require_proof(all(at_least(s, fmpq(p, q), one * square) for s, one in pairs), "a row")
+        require_proof(all(at_least(s, fmpq(p, q), length * square) for s, length in pairs), "a row")
         return
     require_cone(system, scores, factors, (p, q), square)
 
@@ -364,7 +369,7 @@ def margin_at_most(system: System, claim: Claim) -> None:
     else:
         if kind == "geometric":
             require_proof(total.pop() == 0, "weights of the classes differ")
-        square = sum((one * one for one in total), fmpq(0))
+        square = sum((entry * entry for entry in total), fmpq(0))
     mass = mass_of(system, w)
     if kind == "unit":
         lengths = [length_below(system, i) for i in range(len(w))]
@@ -390,7 +395,7 @@ def values_on(system: System, form: Symmetric) -> list[fmpq]:
     """Return x'Ex of the rows, of a form with doubled entries beside the diagonal."""
     zero = fmpq(0)
     return [
-        sum((one * x.get(i, zero) * x.get(j, zero) for (i, j), one in form.items()), zero)
+        sum((entry * x.get(i, zero) * x.get(j, zero) for (i, j), entry in form.items()), zero)
         for x in system.rows
     ]
 
@@ -405,8 +410,8 @@ def ratio_at_least(system: System, claim: Claim) -> None:
     inside, (p, q) = of_squares(system), ratio(claim["bound"], infinite=True)
     order = system.width
     numbers = integers(claim["point"], block_size("matrix", order))
-    form = matrix_of(order, [fmpq(one) for one in numbers])
-    twice = {(i, j): one * (2 if i == j else 1) for (i, j), one in form.items()}
+    form = matrix_of(order, [fmpq(number) for number in numbers])
+    twice = {(i, j): entry * (2 if i == j else 1) for (i, j), entry in form.items()}
     require_proof(dominant(twice, order, claim["factor"], strict=False), "E")
     values = values_on(system, form)
     most, least = max(values[:inside]), min(values[inside:])

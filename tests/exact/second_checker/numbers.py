@@ -21,14 +21,14 @@ class Refuted(Exception):
     """The certificate is well-formed, and does not prove its claim."""
 
 
-def require_form(condition: bool, what: str) -> None:
+def require_form(condition: bool, message: str) -> None:
     if not condition:
-        raise Unreadable(what)
+        raise Unreadable(message)
 
 
-def require_proof(condition: bool, what: str) -> None:
+def require_proof(condition: bool, message: str) -> None:
     if not condition:
-        raise Refuted(what)
+        raise Refuted(message)
 
 
 def parsed(content: bytes) -> Any:
@@ -74,17 +74,17 @@ def integer(value: Any, least: int | None = None, most: int | None = None) -> in
 def integers(value: Any, count: int | None = None, most: int = LARGEST) -> list[int]:
     require_form(type(value) is list, "no list of numbers")
     require_form(count is None or len(value) == count, f"not {count} numbers")
-    return [integer(one, -most, most) for one in value]
+    return [integer(entry, -most, most) for entry in value]
 
 
 def sparse(value: Any, size: int, most: int = LARGEST) -> dict[int, int]:
     """Return {place: number} of [places, numbers], the places increasing."""
     require_form(type(value) is list and len(value) == 2, "no pair of places and numbers")
-    places = integers(value[0])
-    numbers = integers(value[1], len(places), most)
-    require_form(sorted(set(places)) == places, "places that do not increase")
-    require_form(all(0 <= place < size for place in places), "a place outside of its block")
-    return dict(zip(places, numbers, strict=True))
+    indices = integers(value[0])
+    numbers = integers(value[1], len(indices), most)
+    require_form(sorted(set(indices)) == indices, "places that do not increase")
+    require_form(all(0 <= index < size for index in indices), "a place outside of its block")
+    return dict(zip(indices, numbers, strict=True))
 
 
 def ratio(value: Any, most: int = LARGEST, infinite: bool = False) -> tuple[int, int]:

@@ -23,7 +23,7 @@ class Words:
         lines = text.translate(str.maketrans(BLANKS, " " * len(BLANKS))).split("\n")
         while lines and (not lines[0].strip(" ") or lines[0].lstrip(" ")[0] in '"*'):
             del lines[0]
-        self.lines = [[one for one in line.split(" ") if one] for line in lines]
+        self.lines = [[word for word in line.split(" ") if word] for line in lines]
 
     def line(self) -> list[str]:
         require_form(bool(self.lines), "a file that ends early")
@@ -39,16 +39,16 @@ class Words:
 
     def next(self, count: int) -> list[str]:
         """Return some words; what stands behind the last of them on its line is left out."""
-        found: list[str] = []
-        while len(found) < count:
-            found += self.line()
-        return found[:count]
+        words: list[str] = []
+        while len(words) < count:
+            words += self.line()
+        return words[:count]
 
     def rest(self) -> list[str]:
-        return [one for line in self.lines for one in line]
+        return [word for line in self.lines for word in line]
 
 
-def whole(text: str) -> int:
+def integer_of(text: str) -> int:
     """Return a decimal without digits behind the point and without exponent, but for 0."""
     value, digits = decimal(text)
     require_form(digits == 0, f"no whole number: {text[:40]!r}")
@@ -60,10 +60,10 @@ def sdpa(data: dict[str, Any], content: bytes) -> System:
     words = Words(content)
     count, blocks_count = words.first(), words.first()
     require_form(count > 0 and blocks_count > 0, "no unknown, or no block")
-    orders = [whole(one) for one in words.next(blocks_count)]
+    orders = [integer_of(word) for word in words.next(blocks_count)]
     fits = all(orders) and sum(map(abs, orders)) <= len(content)
     require_form(fits, "an order is 0, or larger than the file")
-    printed = [decimal(one) for one in words.next(count)]
+    printed = [decimal(word) for word in words.next(count)]
     costs = [value for value, _ in printed]
     entries = _entries(words.rest(), count, orders, printed)
     blocks = [("rows", -k if k < 0 else k) if k < 2 else ("matrix", k) for k in orders]
@@ -71,10 +71,10 @@ def sdpa(data: dict[str, Any], content: bytes) -> System:
     rows: list[Row] = [{0: fmpq(1)} if first else {k: -c for k, c in enumerate(costs) if c}]
     for b, (kind, order) in enumerate(blocks):
         for i, j in triangle(order) if kind == "matrix" else [(i, i) for i in range(order)]:
-            given = entries.get((b, i, j), {})
-            row = {k - 1 + first: v for k, v in given.items() if k} if given else {}
-            if first and given.get(0):
-                row[0] = -given[0]
+            matrices = entries.get((b, i, j), {})
+            row = {k - 1 + first: v for k, v in matrices.items() if k} if matrices else {}
+            if first and matrices.get(0):
+                row[0] = -matrices[0]
             rows.append({k: v for k, v in row.items() if v})
     width = count + first
     scale = scale_of(printed)
@@ -86,9 +86,9 @@ def _entries(
 ) -> dict[tuple[int, int, int], dict[int, fmpq]]:
     """Return {block, row, column: {matrix: value}} of the upper triangles; add to `printed`."""
     require_form(len(words) % 5 == 0, "an entry that ends early")
-    found: dict[tuple[int, int, int], dict[int, fmpq]] = {}
+    entries: dict[tuple[int, int, int], dict[int, fmpq]] = {}
     for at in range(0, len(words), 5):
-        k, b, i, j = map(whole, words[at : at + 4])
+        k, b, i, j = map(integer_of, words[at : at + 4])
         printed.append(decimal(words[at + 4]))
         value = printed[-1][0]
         order = orders[b - 1] if 1 <= b <= len(orders) else 0
@@ -96,7 +96,7 @@ def _entries(
         if not inside or (order < 2 and i != j):
             require_form(not value, "an entry in no place")
             continue
-        place = found.setdefault((b - 1, min(i, j) - 1, max(i, j) - 1), {})
-        require_form(place.get(k, value) == value, "an entry with another value")
-        place[k] = value
-    return found
+        row = entries.setdefault((b - 1, min(i, j) - 1, max(i, j) - 1), {})
+        require_form(row.get(k, value) == value, "an entry with another value")
+        row[k] = value
+    return entries

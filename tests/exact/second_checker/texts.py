@@ -21,7 +21,7 @@ def decimal(text: str) -> tuple[fmpq, int]:
     match = DECIMAL.fullmatch(text)
     require_form(match is not None, f"no decimal: {text[:40]!r}")
     assert match is not None
-    sign, before, behind, exponent = (one or "" for one in match.groups())
+    sign, before, behind, exponent = (group or "" for group in match.groups())
     require_form(0 < len(before + behind) <= LONGEST, "no digits, or too many")
     value = int(before + behind) * (-1 if sign == "-" else 1)
     digits = len(behind) - int(exponent or 0)
@@ -35,7 +35,7 @@ def scale_of(decimals: Iterable[tuple[fmpq, int]]) -> int:
 
 def is_name(text: str) -> bool:
     """Return whether a field begins with a letter, signs aside, and is no missing number."""
-    if any(one < " " and one != "\t" for one in text):
+    if any(character < " " and character != "\t" for character in text):
         return False
     while text and not (text[0].isalnum() or text[0] == "_"):
         text = text[1:]
@@ -52,7 +52,7 @@ def fields_of(content: bytes, separator: str) -> list[list[str]]:
         require_form(False, "no UTF-8")
     *lines, last = text.removeprefix("\ufeff").split("\n")
     lines = [*(line.removesuffix("\r") for line in lines), last]
-    split = [[one.strip(" \t") for one in line.split(separator)] for line in lines if line]
+    split = [[field.strip(" \t") for field in line.split(separator)] for line in lines if line]
     require_form(len({len(line) for line in split}) == 1, "lines of different lengths, or none")
     return split
 
@@ -60,14 +60,14 @@ def fields_of(content: bytes, separator: str) -> list[list[str]]:
 def _without_names(data: dict[str, Any], content: bytes) -> list[list[str]]:
     separator = choice(data["separator"], ",", ";", "\t", " ")
     lines = fields_of(content, separator)
-    found = lines[1:] if all(map(is_name, lines[0])) else lines
-    require_form(bool(found), "no rows")
-    return found
+    data_lines = lines[1:] if all(map(is_name, lines[0])) else lines
+    require_form(bool(data_lines), "no rows")
+    return data_lines
 
 
 def _system(form: str, lines: list[list[tuple[fmpq, int]]]) -> System:
-    rows: list[Row] = [{j: one for j, (one, _) in enumerate(line) if one} for line in lines]
-    scale = scale_of(one for line in lines for one in line)
+    rows: list[Row] = [{j: entry for j, (entry, _) in enumerate(line) if entry} for line in lines]
+    scale = scale_of(value for line in lines for value in line)
     return System(form, rows, len(lines[0]), [("rows", len(rows))], scale)
 
 
@@ -79,7 +79,7 @@ def labelled(data: dict[str, Any], content: bytes) -> System:
     lines = _without_names(data, content)
     column = integer(data["column"], 0, len(lines[0]) - 1)
     labels = data["negative"], data["positive"]
-    require_form(all(type(one) is str for one in labels), "a label that is no text")
+    require_form(all(type(label) is str for label in labels), "a label that is no text")
     require_form({line[column] for line in lines} == set(labels), "other labels")
     require_form(labels[0] != labels[1], "equal labels")
     rows = []

@@ -21,14 +21,14 @@ def cluster_of(workers: int, **settings: Any) -> Any:
 
 def started_by(workers: list[int]) -> list[int]:
     """Return the processes that any threads of workers have started: fork servers and cells."""
-    own = [
+    direct = [
         int(child)
         for worker in workers
         for path in Path(f"/proc/{worker}/task").glob("*/children")
         for child in path.read_text().split()
     ]
-    found = [child for child in own if alive(child)]
-    return found + (started_by(found) if found else [])
+    alive_children = [child for child in direct if alive(child)]
+    return alive_children + (started_by(alive_children) if alive_children else [])
 
 
 class AtCell(Progress):

@@ -19,15 +19,15 @@ from tests.experiments.processes import KEPT
 @pytest.fixture(scope="session")
 def server(shared_server: ForkServer) -> Iterator[ForkServer]:
     """A server for the cells of toys, which tests share that need none of their own."""
-    with closing(ForkServer(["tests.experiments.toys"])) as kept:
-        KEPT.extend([kept, shared_server])
-        yield kept
+    with closing(ForkServer(["tests.experiments.toys"])) as warm_server:
+        KEPT.extend([warm_server, shared_server])
+        yield warm_server
 
 
 @pytest.fixture(autouse=True)
-def _one_fork_server(server: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    def supervise_there(jobs: Any, **given: Any) -> Any:
-        return supervise(jobs, **{"server": server} | given)
+def _shared_server(server: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def supervise_there(jobs: Any, **arguments: Any) -> Any:
+        return supervise(jobs, **{"server": server} | arguments)
 
     monkeypatch.setattr(
         "perceptron_lab.experiments.cells.server_handle.started_ahead", lambda _: None

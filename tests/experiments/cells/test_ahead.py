@@ -34,7 +34,7 @@ algorithms:
 class Recorded(ForkServer):
     """A server that is not started."""
 
-    made: list[Recorded]
+    started_servers: list[Recorded]
 
     def start(self) -> None:
         self.started = True
@@ -42,7 +42,7 @@ class Recorded(ForkServer):
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[Recorded]:
+def started_servers(monkeypatch: pytest.MonkeyPatch) -> list[Recorded]:
     Recorded.made = []
     monkeypatch.setattr(server_handle, "ForkServer", Recorded)
     return Recorded.made
@@ -54,9 +54,9 @@ def config(folder: Path, text: str = CONFIG) -> str:
     return str(path)
 
 
-def test_it_loads_what_is_named(made: list[Recorded]) -> None:
+def test_declared_modules_are_loaded(started_servers: list[Recorded]) -> None:
     server = started_ahead([parse("small.yaml", CONFIG)])
-    assert made == [server]
+    assert started_servers == [server]
     assert server is not None
     assert server.has_loaded(
         [
@@ -69,7 +69,7 @@ def test_it_loads_what_is_named(made: list[Recorded]) -> None:
     assert not server.has_loaded(["perceptron_lab.algorithms"])
 
 
-def test_it_loads_what_parameters_name(made: list[Recorded]) -> None:
+def test_modules_named_by_parameters_are_loaded(started_servers: list[Recorded]) -> None:
     entry = "{name: whitened, parameters: {algorithm: von-neumann}}"
     server = started_ahead([parse("small.yaml", CONFIG.replace("{name: nnls}", entry))])
     assert server is not None
@@ -80,7 +80,9 @@ def test_it_loads_what_parameters_name(made: list[Recorded]) -> None:
     assert server.has_loaded(named)
 
 
-def test_the_module_of_a_class_of_ones_own(made: list[Recorded], own_registrations: None) -> None:
+def test_the_module_of_a_class_of_a_user_is_loaded(
+    started_servers: list[Recorded], user_registrations: None
+) -> None:
     register("algorithm", "mine", Recorded)
     server = started_ahead([parse("small.yaml", CONFIG.replace("nnls", "mine"))])
     assert server is not None
@@ -90,18 +92,18 @@ def test_the_module_of_a_class_of_ones_own(made: list[Recorded], own_registratio
 @pytest.mark.parametrize(
     "text", ["", "[1, 2]", "problems: 3", "problems: [x, {dataset: 3}]", "algorithms: [{name: no}]"]
 )
-def test_what_means_nothing_is_for_others_to_refuse(text: str, made: list[Recorded]) -> None:
+def test_unknown_names_are_left_to_later_checks(text: str, started_servers: list[Recorded]) -> None:
     server = started_ahead([parse("small.yaml", text)])
     assert server is not None
     assert not server.has_loaded(["perceptron_lab.algorithms.external.scipy_solvers"])
 
 
 def test_no_file_no_server(
-    tmp_path: Path, made: list[Recorded], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, started_servers: list[Recorded], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server_handle, "started_ahead", started_ahead)
     assert main(["run", str(tmp_path / "none.yaml")]) == 2
-    assert made == []
+    assert started_servers == []
 
 
 @pytest.mark.parametrize("more", [["--dry-run"], ["--executor", "dask", "--jobs", "0"]])
@@ -116,16 +118,16 @@ def test_where_no_server_is_needed(
 
 
 @pytest.mark.parametrize("text", [CONFIG, CONFIG.replace("nnls", "perceptrn"), "experiment: 1"])
-def test_it_is_closed_whatever_comes(
-    text: str, tmp_path: Path, made: list[Recorded], monkeypatch: pytest.MonkeyPatch
+def test_the_server_is_closed_after_any_error(
+    text: str, tmp_path: Path, started_servers: list[Recorded], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = []
     monkeypatch.setattr(server_handle, "started_ahead", started_ahead)
     monkeypatch.setattr(Recorded, "close", lambda server: closed.append(server))
     monkeypatch.setattr(Recorded, "has_loaded", lambda server, modules: False)
     code = main(["run", config(tmp_path, text), "--output", str(tmp_path), "-q"])
-    assert (code, len(made)) == (0 if text == CONFIG else 2, 1)
-    assert closed == made
+    assert (code, len(started_servers)) == (0 if text == CONFIG else 2, 1)
+    assert closed == started_servers
 
 
 @pytest.mark.slow
@@ -144,8 +146,8 @@ before = "numpy" in sys.modules
 code = main(["run", {config(tmp_path)!r}, "--output", {str(tmp_path)!r}, "-q"])
 print(before, code, len(started), len({{id(one) for one in started}}), started[0].process_id)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.split() == ["False", "0", "1", "1", "None"], done.stderr
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert completed.stdout.split() == ["False", "0", "1", "1", "None"], completed.stderr
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
@@ -176,6 +178,6 @@ time.sleep(600)
 def until(true: Callable[[], bool]) -> bool:
     """Wait for something, a minute at most."""
     end = time.monotonic() + 60.0
-    while not (found := true()) and time.monotonic() < end:
+    while not (condition := true()) and time.monotonic() < end:
         time.sleep(0.05)
-    return found
+    return condition

@@ -45,15 +45,15 @@ RECORD = {
 }
 
 
-def one_job(configure: Configure, how: str, **changes: Any) -> Job:
+def single_job(configure: Configure, how: str, **changes: Any) -> Job:
     (job,) = jobs_of(configure, algorithms=[faulty(how)], **changes)
     return job
 
 
 def test_a_cell_is_run_as_solve_does(configure: Configure) -> None:
     problems = [{"dataset": "toy", "instances": ["eye-7"], "measured": True}]
-    cell = one_job(configure, "not", problems=problems, trace_measures=True).cell
-    problem = cell.load(one_job(configure, "not").base)
+    cell = single_job(configure, "not", problems=problems, trace_measures=True).cell
+    problem = cell.load(single_job(configure, "not").base)
     watched: list[int] = []
     outcome = run_cell(cell, problem, watch=lambda trace: watched.append(trace.updates[-1]))
     direct = solve(problem.system, "perceptron", observe=problem.measure)
@@ -66,7 +66,7 @@ def test_a_cell_is_run_as_solve_does(configure: Configure) -> None:
 
 
 def test_a_cell_can_be_stopped(configure: Configure) -> None:
-    job = one_job(configure, "not")
+    job = single_job(configure, "not")
     outcome = run_cell(job.cell, job.cell.load(job.base), stop=lambda: "enough")
     assert (outcome.status, outcome.message) == (Status.TIME_LIMIT, "enough")
     assert outcome.result is not None
@@ -78,7 +78,7 @@ def test_exceptions_are_outcomes(configure: Configure) -> None:
         ("error", Status.ERROR, "RuntimeError: something broke (toys.py:"),
         ("memory", Status.OUT_OF_MEMORY, "no memory left; run it on a machine with more"),
     ]:
-        job = one_job(configure, how)
+        job = single_job(configure, how)
         outcome = run_cell(job.cell, job.cell.load(job.base))
         assert (outcome.status, outcome.result) == (status, None)
         assert outcome.message.startswith(begins)
@@ -107,7 +107,7 @@ def test_an_algorithm_that_refuses_a_system_is_skipped(configure: Configure) -> 
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "peak", "kills", "expected", "words"),
+    ("status", "message", "peak", "kills", "expected", "words"),
     [
         (9, "", 0, 0, "KILLED", "killed by SIGKILL from outside"),
         (9, "", 0, 2, "KILLED", r"killed by the kernel, it seems.*\(processes killed: 2\)"),
@@ -122,9 +122,9 @@ def test_an_algorithm_that_refuses_a_system_is_skipped(configure: Configure) -> 
     ],
 )
 def test_ends_in_words(
-    status: int, said: str, peak: int, kills: int, expected: str, words: str
+    status: int, message: str, peak: int, kills: int, expected: str, words: str
 ) -> None:
-    outcome = outcome_of_exit(status, said, peak, 1000, kills)
+    outcome = outcome_of_exit(status, message, peak, 1000, kills)
     assert outcome.status.value == expected
     assert outcome.limit == ""
     assert re.search(words, outcome.message), outcome.message
@@ -137,7 +137,7 @@ def test_any_output_becomes_printable(output: bytes) -> None:
     assert all(letter.isprintable() or letter in "\n\t" for letter in text)
 
 
-def test_the_end_of_an_output_is_kept() -> None:
+def test_the_end_of_the_output_is_stored() -> None:
     assert printable(b"\x1b[1;31mred\x1b[0m\tand\x07 \xc3\xa9\n") == "red\tand é"
     assert printable(b"x" * 9000 + b"end") == "x" * (STDERR_TAIL - 3) + "end"
     fault = b"Fatal: here\n\nExtension modules: a, b, c (total: 3)\n"
@@ -169,7 +169,7 @@ def test_a_record_comes_through_as_it_is() -> None:
 
 @pytest.mark.parametrize("name", RECORD)
 @pytest.mark.parametrize("value", [None, [1.0], True, {}])
-def test_what_is_no_record_is_refused_whole(name: str, value: object) -> None:
+def test_malformed_records_are_refused_entirely(name: str, value: object) -> None:
     trace = Trace()
     with pytest.raises(MessageError, match=name):
         add_record(trace, RECORD | {name: value})
@@ -182,10 +182,10 @@ def test_what_is_no_record_is_refused_whole(name: str, value: object) -> None:
 
 @pytest.fixture
 def ends() -> Iterator[tuple[socket.socket, Mailbox]]:
-    there, here = socket.socketpair()
-    with there, here:
-        here.setblocking(False)
-        yield there, Mailbox(here)
+    there, receiver = socket.socketpair()
+    with there, receiver:
+        receiver.setblocking(False)
+        yield there, Mailbox(receiver)
 
 
 def test_messages_come_in_pieces_or_together(ends: tuple[socket.socket, Mailbox]) -> None:
@@ -206,7 +206,9 @@ def test_messages_come_in_pieces_or_together(ends: tuple[socket.socket, Mailbox]
     "rubbish",
     [b"\n", b"\xff\xfe\n", b"[]\n", b'"ready"\n', b"{}\n", b'{"kind": 3}\n', b"[" * 9000 + b"\n"],
 )
-def test_what_is_no_message_is_refused(ends: tuple[socket.socket, Mailbox], rubbish: bytes) -> None:
+def test_malformed_messages_are_refused(
+    ends: tuple[socket.socket, Mailbox], rubbish: bytes
+) -> None:
     there, mailbox = ends
     there.sendall(rubbish)
     with pytest.raises(MessageError):
@@ -238,8 +240,8 @@ except MemoryError:
     large = np.ones(10_000_000)
     print("as it should be")
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("as it should be\n", "")
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (completed.stdout, completed.stderr) == ("as it should be\n", "")
 
 
 def test_bytes_in_words() -> None:

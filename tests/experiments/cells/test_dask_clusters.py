@@ -24,7 +24,7 @@ from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.experiments.storage.reader import Reader
 from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure
-from tests.experiments.processes import faulty, gone
+from tests.experiments.processes import ended, faulty
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -55,9 +55,9 @@ class Ends(Progress):
     def __init__(self) -> None:
         self.hows: list[str] = []
 
-    def finished(self, done: int, total: int, row: Row) -> None:
+    def finished(self, completed: int, total: int, row: Row) -> None:
         self.hows.append(str(row["label"]).split()[0])
-        if done == 6:
+        if completed == 6:
             raise KeyboardInterrupt
 
 
@@ -101,37 +101,37 @@ def test_a_worker_that_joins_later_gets_cells(
     assert joined.hows == ["not"] * 6
 
 
-def test_a_scheduler_without_workers_is_told(
+def test_a_scheduler_without_workers_is_reported(
     threads: Callable[[int], Any], configure: Configure, tmp_path: Path
 ) -> None:
     class Waiting(Progress):
         def idle(self, reason: str) -> None:
-            told.append(reason)
+            reasons.append(reason)
             cluster.scale(1)
 
-    told: list[str] = []
+    reasons: list[str] = []
     with threads(0) as cluster:
         execution = Execution(executor="dask", scheduler=cluster.scheduler_address)
-        done = run_cells(configure(), output=tmp_path, execution=execution, progress=Waiting())
-    assert told == ["the scheduler has no workers; start some with `dask worker`"]
-    assert len(done.rows) == 4
-    assert not done.failed
+        results = run_cells(configure(), output=tmp_path, execution=execution, progress=Waiting())
+    assert reasons == ["the scheduler has no workers; start some with `dask worker`"]
+    assert len(results.rows) == 4
+    assert not results.failed
 
 
 @pytest.mark.long
 def test_a_cluster_of_this_machine_ends_with_the_run(configure: Configure, tmp_path: Path) -> None:
     def look() -> None:
-        seen.extend(set(started_by([os.getpid()])) - before)
+        started.extend(set(started_by([os.getpid()])) - before)
         raise KeyboardInterrupt
 
     resource_tracker.ensure_running()  # which multiprocessing keeps
-    before, seen = set(started_by([os.getpid()])), list[int]()
+    before, started = set(started_by([os.getpid()])), list[int]()
     config = configure(algorithms=[faulty("spin")])
     execution = Execution(executor="dask", jobs=1)
     with pytest.raises(KeyboardInterrupt):
         run_cells(config, output=tmp_path, execution=execution, progress=AtCell("spin", look))
-    assert len(seen) >= 3  # worker, fork server, cell
-    assert gone(seen)
+    assert len(started) >= 3  # worker, fork server, cell
+    assert ended(started)
 
 
 @pytest.mark.long
@@ -147,7 +147,7 @@ def test_a_scheduler_that_does_not_answer(
                 run_cells(configure(), output=tmp_path, execution=execution)
 
 
-def test_a_scheduler_that_goes_away_ends_the_run(
+def test_a_lost_scheduler_ends_the_run(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 3)

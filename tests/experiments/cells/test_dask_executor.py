@@ -25,7 +25,7 @@ from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.runner import ExperimentRows, run_cells
 from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure
-from tests.experiments.processes import faulty, gone
+from tests.experiments.processes import ended, faulty
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -96,7 +96,7 @@ def workers_of(cluster: Any) -> list[int]:
 
 
 def without_clocks(rows: list[Row]) -> list[Row]:
-    return [{name: one for name, one in row.items() if name not in CLOCKS} for row in rows]
+    return [{name: value for name, value in row.items() if name not in CLOCKS} for row in rows]
 
 
 class AtFinish(Progress):
@@ -105,8 +105,8 @@ class AtFinish(Progress):
     def __init__(self, number: int, act: Callable[[], None]) -> None:
         self.number, self.act = number, act
 
-    def finished(self, done: int, total: int, row: Row) -> None:
-        if done == self.number:
+    def finished(self, completed: int, total: int, row: Row) -> None:
+        if completed == self.number:
             self.act()
 
 
@@ -126,7 +126,7 @@ class AtStart(Progress):
         self.moves += 1
 
 
-def test_workers_give_the_rows_of_one_process(
+def test_workers_compute_the_rows_of_a_single_process(
     configure: Configure, on_cluster: Callable[..., ExperimentRows], tmp_path: Path
 ) -> None:
     hows = ["error", "segfault", "die", "kill-itself", "unpicklable", "not"]
@@ -140,12 +140,12 @@ def test_workers_give_the_rows_of_one_process(
     )
     watching = AtStart(0, lambda: None)
     there = on_cluster(config, progress=watching)
-    here = run_cells(config, output=tmp_path / "here")
-    assert without_clocks(there.rows) == without_clocks(here.rows)
-    assert len({row["environment"] for row in here.rows}) == 1
-    assert {row["status"] for row in here.rows} >= {"ERROR", "CRASHED", "KILLED", "FEASIBLE"}
+    results = run_cells(config, output=tmp_path / "here")
+    assert without_clocks(there.rows) == without_clocks(results.rows)
+    assert len({row["environment"] for row in results.rows}) == 1
+    assert {row["status"] for row in results.rows} >= {"ERROR", "CRASHED", "KILLED", "FEASIBLE"}
     # What is told of a cell that has ended already is left out.
-    assert 0 < watching.starts <= len(here.rows) == 2 * 9
+    assert 0 < watching.starts <= len(results.rows) == 2 * 9
     assert watching.moves > 0
 
 
@@ -169,11 +169,11 @@ def test_threads_of_a_worker_may_look_at_the_code_at_once() -> None:
     gc.set_threshold(50)
     try:
         with ThreadPoolExecutor(4) as threads:
-            first, *others = threads.map(look, range(4))
+            first, *rest = threads.map(look, range(4))
     finally:
         gc.set_threshold(*thresholds)
     assert len(set(first)) > 100
-    assert all(other == first for other in others)
+    assert all(other == first for other in rest)
 
 
 def test_the_environment_is_that_of_cells() -> None:
@@ -184,18 +184,18 @@ def test_the_environment_is_that_of_cells() -> None:
 
 @pytest.mark.long  # tests/experiments/test_interrupts.py ends runs in processes
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, None])
-def test_nothing_is_left_on_the_workers(
+def test_no_files_remain_on_the_workers(
     cluster: Any,
     configure: Configure,
     on_cluster: Callable[..., ExperimentRows],
     ending: type[BaseException] | None,
 ) -> None:
     def look() -> None:
-        seen.extend(started_by(workers_of(cluster)))
+        recorded.extend(started_by(workers_of(cluster)))
         if ending is not None:
             raise ending
 
-    seen: list[int] = []
+    recorded: list[int] = []
     hows = ["not", "not", "spin-deaf"] if ending else ["not", "not", "die"]
     config = configure(algorithms=[faulty(how, at) for at, how in enumerate(hows)])
     watching = AtCell("spin-deaf", look) if ending else AtFinish(4, look)
@@ -204,13 +204,13 @@ def test_nothing_is_left_on_the_workers(
     else:
         with pytest.raises(ending):
             on_cluster(config, progress=watching)
-    assert seen
-    assert gone(seen)
-    assert gone(started_by(workers_of(cluster)))
+    assert recorded
+    assert ended(recorded)
+    assert ended(started_by(workers_of(cluster)))
 
 
 @pytest.mark.long
-def test_what_a_script_defines_is_sent_along(cluster: Any, tmp_path: Path) -> None:
+def test_classes_defined_in_a_script_are_sent_to_workers(cluster: Any, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "mine.yaml").write_text(
         "{experiment: mine, problems: [{dataset: maxcut, instances: [random-8-12]}], algorithms: "
@@ -218,18 +218,18 @@ def test_what_a_script_defines_is_sent_along(cluster: Any, tmp_path: Path) -> No
     )
     command = [sys.executable, "script.py", "mine.yaml", cluster.scheduler_address, "results"]
     path = str(Path(__file__).parents[3])
-    done = subprocess.run(
+    completed = subprocess.run(
         command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
-    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+    assert completed.returncode == 0, completed.stderr
+    assert [line.split()[:2] for line in completed.stdout.splitlines()] == [
         ["mine", "FEASIBLE"],
         ["whitened", "FEASIBLE"],
     ]
 
 
 @pytest.mark.parametrize(
-    ("module", "said"),
+    ("module", "message"),
     [
         (
             "perceptron_lab.solving.driver",
@@ -239,20 +239,20 @@ def test_what_a_script_defines_is_sent_along(cluster: Any, tmp_path: Path) -> No
         ("someones_module", "the worker has no module someones_module; install the same version"),
     ],
 )
-def test_a_worker_with_other_code_runs_nothing(
+def test_a_worker_with_other_code_is_refused(
     configure: Configure,
     on_cluster: Callable[..., ExperimentRows],
     monkeypatch: pytest.MonkeyPatch,
     module: str,
-    said: str,
+    message: str,
 ) -> None:
     modules_of = CellCode.modules_of
     monkeypatch.setattr(
-        CellCode, "modules_of", lambda *given: modules_of(*given) | {module: "0" * 64}
+        CellCode, "modules_of", lambda *arguments: modules_of(*arguments) | {module: "0" * 64}
     )
     results = on_cluster(configure(algorithms=[faulty("not")]))
     assert {row["status"] for row in results.rows} == {"ERROR"}
-    assert all(row["message"].startswith(said) for row in results.rows)
+    assert all(row["message"].startswith(message) for row in results.rows)
 
 
 def test_a_cell_that_cannot_be_sent_is_a_row(
@@ -273,11 +273,11 @@ def test_a_cell_that_cannot_be_sent_is_a_row(
 
 
 @pytest.mark.long  # tests/experiments/cells/test_supervisor.py kills servers of cells
-def test_a_worker_that_dies_gives_its_cells_to_others(
+def test_cells_of_a_dead_worker_run_on_other_workers(
     cluster: Any, configure: Configure, on_cluster: Callable[..., ExperimentRows], tmp_path: Path
 ) -> None:
     def kill() -> None:
-        killed.append(next(one for one in workers_of(cluster) if started_by([one])))
+        killed.append(next(process for process in workers_of(cluster) if started_by([process])))
         left.extend(started_by(killed))
         os.kill(killed[0], signal.SIGKILL)
 
@@ -286,8 +286,8 @@ def test_a_worker_that_dies_gives_its_cells_to_others(
     budget = {"updates": 3000}
     config = configure(problems=MARGIN_SETS, algorithms=ALGORITHMS, budget=budget)
     there = on_cluster(config, progress=AtFinish(4, kill))
-    assert gone([*killed, *left])
+    assert ended([*killed, *left])
     assert left
-    here = run_cells(config, output=tmp_path / "here")
-    assert without_clocks(there.rows) == without_clocks(here.rows)
+    results = run_cells(config, output=tmp_path / "here")
+    assert without_clocks(there.rows) == without_clocks(results.rows)
     assert not there.failed

@@ -70,7 +70,7 @@ def problem_of(system: ConicSystem) -> Any:
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_algorithms_declare_what_they_call_and_no_more_on_systems_of_any_form(name: str) -> None:
+def test_algorithms_declare_exactly_the_kernels_they_call(name: str) -> None:
     record = registry.load("algorithm", name)()
     uncalled: dict[object, Names] = {}
     for make in SYSTEMS:
@@ -86,7 +86,7 @@ def test_algorithms_declare_what_they_call_and_no_more_on_systems_of_any_form(na
 
 @pytest.mark.parametrize("name", OF_MATRICES)
 @pytest.mark.parametrize("large", [False, True])
-def test_oracles_declare_what_they_call(
+def test_oracles_declare_the_kernels_they_call(
     name: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     oracle = registry.load("oracle", name)()
@@ -114,7 +114,7 @@ assert [row[0] for row in PROGRAMS] == registry.names("optimiser")
 
 
 @pytest.mark.parametrize(("name", "parameters"), PROGRAMS)
-def test_optimisers_declare_what_they_call(name: str, parameters: dict[str, Any]) -> None:
+def test_optimisers_declare_the_kernels_they_call(name: str, parameters: dict[str, Any]) -> None:
     optimiser = registry.load("optimiser", name)(**parameters)
     for instance in ("random-12-25", "torus-8x10"):
         system = homogenised(generate(instance, seed=0))
@@ -126,9 +126,9 @@ def test_optimisers_declare_what_they_call(name: str, parameters: dict[str, Any]
 
 
 @pytest.mark.parametrize("name", registry.names("learner"))
-def test_learners_declare_what_they_call(name: str) -> None:
-    given = {"components": 2} if on_features(name) else {}
-    learner = registry.load("learner", name)(**given)
+def test_learners_declare_the_kernels_they_call(name: str) -> None:
+    parameters = {"components": 2} if on_features(name) else {}
+    learner = registry.load("learner", name)(**parameters)
     for task in (ball(), sparse(ball())):
         stated = declaration("learner", learner, SimpleNamespace(system=None, tasks=(task,)))
         with calls() as called, suppress(NumericalError):

@@ -23,8 +23,8 @@ from tests.experiments.conftest import Configure
 from tests.experiments.processes import (
     alive,
     children,
+    ended,
     faulty,
-    gone,
     jobs_of,
     open_files,
     outcomes_of,
@@ -186,7 +186,7 @@ def test_nothing_outlives_a_parent_that_is_killed(
 ) -> None:
     processes = children(spinning.pid)
     spinning.send_signal(by)
-    assert gone(processes)
+    assert ended(processes)
 
 
 def test_a_server_that_loads_does_not_outlive_its_parent(tmp_path: Path) -> None:
@@ -203,39 +203,39 @@ def test_a_server_that_loads_does_not_outlive_its_parent(tmp_path: Path) -> None
         server = int(output.readline())
         assert until((tmp_path / "loading").exists)
         process.kill()
-        assert gone([server])
+        assert ended([server])
 
 
 def test_nothing_outlives_a_server_that_is_killed(spinning: subprocess.Popen[str]) -> None:
     processes = children(spinning.pid)
     os.kill(processes[0], signal.SIGKILL)
-    assert gone(processes)
+    assert ended(processes)
     assert spinning.wait(10) == 0  # with two outcomes
 
 
 def test_cells_end_one_by_one_and_interrupts_of_the_terminal_reach_the_parent_only(
     spinning: subprocess.Popen[str],
 ) -> None:
-    processes = server, *others = children(spinning.pid)
-    assert {os.getsid(one) for one in processes} == {server}
+    processes = server, *rest = children(spinning.pid)
+    assert {os.getsid(process) for process in processes} == {server}
     assert os.getsid(spinning.pid) != server
-    for one in processes[:2]:
-        os.kill(one, signal.SIGINT)  # even if it did
-    assert not gone(processes[:2], 0.3)
-    (leader,) = (one for one in others if children(one))
+    for process in processes[:2]:
+        os.kill(process, signal.SIGINT)  # even if it did
+    assert not ended(processes[:2], 0.3)
+    (leader,) = (process for process in rest if children(process))
     (child,) = children(leader)
     os.kill(leader, signal.SIGKILL)
-    assert gone([leader, child])
-    (survivor,) = set(others) - {leader, child}
+    assert ended([leader, child])
+    (survivor,) = set(rest) - {leader, child}
     assert alive(server)
     assert alive(survivor)
     spinning.send_signal(signal.SIGINT)
-    assert gone(processes)
+    assert ended(processes)
 
 
 def test_classes_of_a_script_work_without_a_guard(tmp_path: Path) -> None:
     (tmp_path / "nearby.py").write_text("GREETING = 'hello'\n")
-    done = subprocess.run(
+    completed = subprocess.run(
         script(OWN_CLASSES, tmp_path),
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         cwd=tmp_path,
@@ -244,8 +244,8 @@ def test_classes_of_a_script_work_without_a_guard(tmp_path: Path) -> None:
         check=True,
     )
     line = f"FEASIBLE the point is proved strictly feasible ['hello 6.0', '{tmp_path.name}', True]"
-    assert done.stdout.splitlines() == [line, line]
-    assert done.stderr == ""
+    assert completed.stdout.splitlines() == [line, line]
+    assert completed.stderr == ""
 
 
 def test_a_server_that_cannot_start_is_an_error(

@@ -30,9 +30,9 @@ from tests.experiments.processes import (
     Watching,
     alive,
     configure_toys,
+    ended,
     faulty,
     forked,
-    gone,
     jobs_of,
     open_files,
     outcomes_of,
@@ -93,7 +93,7 @@ def faults(server: ForkServer) -> dict[str, Outcome]:
         ]
         jobs = jobs_of(configure_toys, algorithms=entries)
         outcomes = outcomes_of(jobs, workers=2, server=server)
-    return {job.cell.variant.label: one for job, one in zip(jobs, outcomes, strict=True)}
+    return {job.cell.variant.label: outcome for job, outcome in zip(jobs, outcomes, strict=True)}
 
 
 @on_linux
@@ -118,14 +118,14 @@ def test_faults_hinder_no_other_cell(faults: dict[str, Outcome]) -> None:
 
 @on_linux
 @pytest.mark.parametrize("how", ["spin", "spin-compiled", "spin-deaf"])
-def test_the_hard_limit_is_kept(faults: dict[str, Outcome], how: str) -> None:
+def test_the_hard_time_limit_is_enforced(faults: dict[str, Outcome], how: str) -> None:
     words = faults[f"{how} 0"].message.split()
     assert words[:2] == ["killed", "after"]
     assert 0.5 + LIMITS.grace <= float(words[2]) <= 20.0  # however busy the machine is
 
 
 @on_linux
-def test_the_last_words_are_kept_and_printable(faults: dict[str, Outcome]) -> None:
+def test_the_last_output_is_stored_and_printable(faults: dict[str, Outcome]) -> None:
     assert faults["last-words 0"].stderr == "out: on my way\nerr: no way \ufffd back"
     assert "Segmentation fault" in faults["segfault 0"].stderr
     assert "toys.py" in faults["segfault 0"].stderr
@@ -133,32 +133,32 @@ def test_the_last_words_are_kept_and_printable(faults: dict[str, Outcome]) -> No
 
 
 @on_linux
-def test_the_peak_of_memory_is_known(faults: dict[str, Outcome]) -> None:
+def test_the_peak_memory_is_measured(faults: dict[str, Outcome]) -> None:
     peaks = {label: outcome.peak_memory or 0 for label, outcome in faults.items()}
     assert min(peaks.values()) > 10_000_000
     assert 100_000_000 < peaks["hoard 0"] - peaks["after hoard"] < LIMITS.memory  # type: ignore[operator]
 
 
 @on_linux
-def test_what_was_known_of_the_trace_is_kept(configure: Configure, server: ForkServer) -> None:
+def test_the_partial_trace_is_stored(configure: Configure, server: ForkServer) -> None:
     hows = ["spin", "die", "memory", "kill-itself"]
     problems = [{"dataset": "toy", "instances": ["eye-9"]}]
     entries = [short(how, after=4, dimension=9) for how in hows]
     sound = {"name": "faulty", "parameters": {"how": "not"}}
     jobs = jobs_of(configure, problems=problems, algorithms=[*entries, sound])
     watching = Watching()
-    *outcomes, whole = outcomes_of(jobs, server=server, workers=2, progress=watching)
-    assert whole.result is not None
+    *outcomes, full = outcomes_of(jobs, server=server, workers=2, progress=watching)
+    assert full.result is not None
     for outcome in outcomes:
         assert outcome.partial is not None
         assert outcome.partial.updates == [0, 1, 2, 4]
-        assert outcome.partial.margin == whole.result.trace.margin[:4]
-        assert outcome.partial.queries == whole.result.trace.queries[:4]
+        assert outcome.partial.margin == full.result.trace.margin[:4]
+        assert outcome.partial.queries == full.result.trace.queries[:4]
         assert outcome.partial.phase == [""] * 4
         assert outcome.partial.seconds == sorted(outcome.partial.seconds)
-    told = [(updates, margin) for label, updates, margin in watching.told if label == "spin 4"]
-    assert [updates for updates, _ in told] == [-1, 0, 1, 2, 4]
-    margins = [margin for _, margin in told[1:] if not math.isnan(margin)]
+    messages = [(updates, margin) for label, updates, margin in watching.told if label == "spin 4"]
+    assert [updates for updates, _ in messages] == [-1, 0, 1, 2, 4]
+    margins = [margin for _, margin in messages[1:] if not math.isnan(margin)]
     assert margins == sorted(margins)
 
 
@@ -172,18 +172,18 @@ def test_a_process_changes_no_result(
         configure, problems=problems, algorithms=algorithms, seeds=[0, 1], trace_measures=True
     )
     for job, there in zip(jobs, outcomes_of(jobs, server=server, workers=workers), strict=True):
-        here = run_cell(job.cell, job.cell.load(job.base))
-        assert here.result is not None
+        row = run_cell(job.cell, job.cell.load(job.base))
+        assert row.result is not None
         assert there.result is not None
         assert (there.status, there.message, there.measures) == (
-            here.status,
-            here.message,
-            here.measures,
+            row.status,
+            row.message,
+            row.measures,
         )
-        np.testing.assert_array_equal(there.result.point, here.result.point)
-        assert there.result.trace.updates == here.result.trace.updates
+        np.testing.assert_array_equal(there.result.point, row.result.point)
+        assert there.result.trace.updates == row.result.trace.updates
         np.testing.assert_array_equal(
-            there.result.trace.measures["entries"], here.result.trace.measures["entries"]
+            there.result.trace.measures["entries"], row.result.trace.measures["entries"]
         )
 
 
@@ -199,7 +199,7 @@ def test_large_outcomes_and_loud_cells_are_no_trouble(
     assert len(babbling.stderr) <= 2000
 
 
-def test_what_may_pass_by_itself_is_tried_again(
+def test_transient_failures_are_retried(
     configure: Configure, server: ForkServer, tmp_path: Path
 ) -> None:
     instances = ["flaky-3", "eye-3"]
@@ -214,13 +214,13 @@ def test_what_may_pass_by_itself_is_tried_again(
     (tmp_path / "flaky-3").touch()
     mended, *outcomes = outcomes_of([flaky, *steady], server=server, workers=2, retries=2)
     assert (mended.status, mended.attempts) == (Status.FEASIBLE, 2)
-    assert [one.attempts for one in outcomes] == [3, 3, 3, 1, 1, 1]
+    assert [outcome.attempts for outcome in outcomes] == [3, 3, 3, 1, 1, 1]
     (tmp_path / "flaky-3").touch()
     (failed,) = outcomes_of([flaky], server=server)
     assert failed.message.startswith("OSError: try again (toys.py:")
 
 
-def test_loading_has_a_limit_of_its_own(
+def test_loading_has_a_separate_limit(
     configure: Configure, server: ForkServer, tmp_path: Path
 ) -> None:
     problems = [{"dataset": "toy", "instances": ["endless-3"]}]
@@ -231,7 +231,7 @@ def test_loading_has_a_limit_of_its_own(
     assert "after 0.5 s; raise process.loading" in outcome.message
 
 
-def test_data_that_have_changed_are_not_used(configure: Configure, server: ForkServer) -> None:
+def test_changed_data_are_refused(configure: Configure, server: ForkServer) -> None:
     (job,) = jobs_of(configure, algorithms=[faulty("not")])
     (outcome,) = outcomes_of([Job(job.cell, "0" * 64, job.base)], server=server)
     assert outcome.status is Status.ERROR
@@ -250,11 +250,11 @@ def test_a_job_that_cannot_be_handed_over_is_an_outcome(
 
 
 @on_linux
-def test_what_a_cell_has_started_ends_with_it(configure: Configure, server: ForkServer) -> None:
+def test_processes_started_by_a_cell_end_with_it(configure: Configure, server: ForkServer) -> None:
     jobs = jobs_of(configure, algorithms=[faulty("leave-child"), faulty("leave-daemon")])
     outcomes = outcomes_of(jobs, server=server, workers=2)
     assert {outcome.status for outcome in outcomes} == {Status.FEASIBLE}
-    assert gone([int(outcome.stderr) for outcome in outcomes])
+    assert ended([int(outcome.stderr) for outcome in outcomes])
 
 
 @on_linux
@@ -281,7 +281,7 @@ def test_closing_ends_everything(
         with pytest.raises(ending):
             consume()
     assert len(server) >= 1
-    assert gone([*server, *(one for some in processes for one in some)])
+    assert ended([*server, *(pid for process in processes for pid in process)])
     assert open_files() == before
     with pytest.raises(ChildProcessError):
         os.waitpid(server[0], os.WNOHANG)  # reaped
@@ -291,15 +291,15 @@ def test_closing_ends_everything(
 @with_bare_servers
 def test_a_watcher_that_fails_ends_everything(configure: Configure) -> None:
     def fail() -> None:
-        seen.extend(forked())
+        recorded.extend(forked())
         raise RuntimeError("the watcher")
 
-    seen: list[int] = []
+    recorded: list[int] = []
     before = open_files()
     with pytest.raises(RuntimeError, match="the watcher"):
         outcomes_of(jobs_of(configure, algorithms=[faulty("spin")]), progress=Watching(fail))
-    assert len(seen) == 2
-    assert gone(seen)
+    assert len(recorded) == 2
+    assert ended(recorded)
     assert open_files() == before
 
 
@@ -320,7 +320,7 @@ def test_a_server_that_is_killed_is_replaced(configure: Configure) -> None:
         first.message == "the fork server died (exit code -9), and the cell with it; run it again"
     )
     assert (second.status, third.status) == (Status.FEASIBLE, Status.ERROR)
-    assert gone(killed)
+    assert ended(killed)
     assert open_files() == before
 
 
@@ -341,12 +341,12 @@ def test_a_server_that_does_not_obey_is_replaced(
     first, second = outcomes_of(jobs, progress=Watching(stop))
     assert (first.status, first.limit) == (Status.KILLED, "seconds")
     assert second.status is Status.FEASIBLE
-    assert gone(stopped)
+    assert ended(stopped)
 
 
 @on_linux
 @with_bare_servers
-def test_a_cell_killed_by_somebody_is_run_again_if_asked(configure: Configure) -> None:
+def test_a_cell_killed_externally_is_rerun_on_request(configure: Configure) -> None:
     def kill() -> None:
         killed.append(forked()[1])
         os.kill(killed[-1], signal.SIGKILL)
@@ -356,12 +356,12 @@ def test_a_cell_killed_by_somebody_is_run_again_if_asked(configure: Configure) -
     (outcome,) = outcomes_of(jobs, progress=Watching(kill), retries=1)
     assert (outcome.status, outcome.attempts, outcome.limit) == (Status.KILLED, 2, "")
     assert len(killed) == 2
-    assert gone(killed)
+    assert ended(killed)
 
 
 @on_linux
 @with_bare_servers
-def test_a_server_may_be_kept(configure: Configure) -> None:
+def test_a_server_can_be_reused(configure: Configure) -> None:
     jobs = jobs_of(configure, algorithms=[faulty("not"), faulty("spin")])
     before, server = open_files(), ForkServer(modules_of(jobs))
     try:
@@ -381,11 +381,11 @@ def test_a_server_may_be_kept(configure: Configure) -> None:
 
 def test_any_thread_may_supervise(configure: Configure, server: ForkServer) -> None:
     jobs = jobs_of(configure, algorithms=[faulty("not"), faulty("die")])
-    found: list[Outcome] = []
-    thread = threading.Thread(target=lambda: found.extend(outcomes_of(jobs, server=server)))
+    outcomes: list[Outcome] = []
+    thread = threading.Thread(target=lambda: outcomes.extend(outcomes_of(jobs, server=server)))
     thread.start()
     thread.join()
-    assert [outcome.status for outcome in found] == [Status.FEASIBLE, Status.CRASHED]
+    assert [outcome.status for outcome in outcomes] == [Status.FEASIBLE, Status.CRASHED]
 
 
 def test_no_jobs_need_no_process() -> None:
@@ -401,7 +401,7 @@ def test_the_memory_is_shared_by_the_workers() -> None:
 
 
 @on_linux
-def test_the_libraries_have_what_they_need_whatever_the_limit_of_memory(
+def test_libraries_can_load_under_any_memory_limit(
     configure: Configure,
 ) -> None:
     problems = [{"dataset": "maxcut", "instances": ["torus-8x10", "torus-30x30"]}]

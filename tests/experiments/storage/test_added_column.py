@@ -34,10 +34,10 @@ def test_a_column_that_is_added(
     results = run_cells(configure(), output=tmp_path)
     new = [5 if row["label"] == "faulty" else None for row in results.rows]
     assert sorted(map(str, new)) == ["5", "5", "None", "None"]
-    assert on_disk(results.folder) == ["" if one is None else str(one) for one in new]
+    assert on_disk(results.folder) == ["" if value is None else str(value) for value in new]
     frame = results.to_frame()
     assert frame[NAME].dtype == "Int64"
-    assert frame[NAME].tolist() == [pd.NA if one is None else one for one in new]
+    assert frame[NAME].tolist() == [pd.NA if value is None else value for value in new]
     with Reader.open(results.folder) as reader:
         assert [row.get(NAME) for row in reader.rows()] == new
     evidence = Evidence.of_folder(results.folder)

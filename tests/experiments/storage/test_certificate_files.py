@@ -24,22 +24,22 @@ from perceptron_lab.experiments.storage.certificate_files import (
     write_certificate,
 )
 from perceptron_lab.experiments.storage.stored import sha256_of
-from tests.experiments.made_stores import make_planned, make_result
+from tests.experiments.artificial_stores import make_planned, make_result
 
 ARRAYS = ("point", "weights", "proof")
 
 
-def made(**changes: Any) -> Certificate:
+def certificate_with(**changes: Any) -> Certificate:
     return certificate_of(make_planned(3), make_result(**changes), Path("/data"))
 
 
-def assert_same(one: Certificate, other: Certificate) -> None:
+def assert_same(certificate: Certificate, other: Certificate) -> None:
     for field in fields(Certificate):
         if field.compare and field.name not in ARRAYS:  # the others tell of its file
-            assert getattr(one, field.name) == getattr(other, field.name), field.name
-    np.testing.assert_array_equal(one.point, other.point)
-    assert (one.weights is None) == (other.weights is None)
-    assert {name: array.tolist() for name, array in one.proof.items()} == {
+            assert getattr(certificate, field.name) == getattr(other, field.name), field.name
+    np.testing.assert_array_equal(certificate.point, other.point)
+    assert (certificate.weights is None) == (other.weights is None)
+    assert {name: array.tolist() for name, array in certificate.proof.items()} == {
         name: array.tolist() for name, array in other.proof.items()
     }
 
@@ -56,14 +56,14 @@ def assert_same(one: Certificate, other: Certificate) -> None:
 )
 def test_a_certificate_survives_a_round_trip(tmp_path: Path, changes: dict[str, Any]) -> None:
     path = tmp_path / "c.npz"
-    written = made(**changes)
+    written = certificate_with(**changes)
     assert write_certificate(path, written) == sha256_of(path.read_bytes())
     assert_same(read_certificate(path), written)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_it_says_what_was_run_and_on_what() -> None:
-    certificate = made()
+def test_a_certificate_names_its_algorithm_and_data() -> None:
+    certificate = certificate_with()
     assert certificate.problem == {
         "dataset": "maxcut",
         "parameters": {"instances": ["torus-3x3"]},
@@ -82,11 +82,13 @@ def test_it_says_what_was_run_and_on_what() -> None:
 
 def test_equal_results_are_equal_bytes(tmp_path: Path) -> None:
     results: list[dict[str, Any]] = [{}, {"seconds": 7.0, "proof_seconds": 8.0}, {"updates": 4}]
-    sums = [write_certificate(tmp_path / "c.npz", made(**changes)) for changes in results]
+    sums = [
+        write_certificate(tmp_path / "c.npz", certificate_with(**changes)) for changes in results
+    ]
     assert sums[0] == sums[1] != sums[2]
 
 
-def test_its_place_is_named_after_its_cell(tmp_path: Path) -> None:
+def test_its_path_is_named_after_its_cell(tmp_path: Path) -> None:
     assert path_of(tmp_path, "ab").relative_to(tmp_path) == Path("certificates/ab.npz")
 
 
@@ -94,7 +96,7 @@ def test_a_failing_write_leaves_the_earlier_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "c.npz"
-    write_certificate(path, made())
+    write_certificate(path, certificate_with())
     before = path.read_bytes()
 
     def full(descriptor: int) -> None:
@@ -102,7 +104,7 @@ def test_a_failing_write_leaves_the_earlier_file(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        write_certificate(path, made(updates=4))
+        write_certificate(path, certificate_with(updates=4))
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -127,11 +129,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         {"another": 1},
     ],
 )
-def test_a_file_that_is_no_whole_certificate_is_refused(
-    tmp_path: Path, changes: dict[str, Any]
-) -> None:
+def test_incomplete_certificates_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     path = tmp_path / "c.npz"
-    write_certificate(path, made())
+    write_certificate(path, certificate_with())
     arrays = unpacked(path.read_bytes())
     record = json.loads(str(arrays["json"]))
     for key, value in changes.items():
@@ -144,7 +144,7 @@ def test_a_file_that_is_no_whole_certificate_is_refused(
 @pytest.mark.parametrize("missing", ["json", "point"])
 def test_a_missing_array_is_refused(tmp_path: Path, missing: str) -> None:
     path = tmp_path / "c.npz"
-    write_certificate(path, made())
+    write_certificate(path, certificate_with())
     arrays = unpacked(path.read_bytes())
     del arrays[missing]
     path.write_bytes(packed(arrays))
@@ -168,23 +168,23 @@ def test_objects_are_never_unpickled(tmp_path: Path) -> None:
         read_certificate(path)
 
 
-@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7), cut=st.booleans())
+@given(location=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7), cut=st.booleans())
 @settings(deadline=None)
 def test_a_damaged_file_is_refused_or_reads_as_it_was(
-    place: float, bit: int, cut: bool, tmp_path_factory: pytest.TempPathFactory
+    location: float, bit: int, cut: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("damaged") / "c.npz"
-    written = made()
+    written = certificate_with()
     write_certificate(path, written)
     content = bytearray(path.read_bytes())
-    where = int(place * len(content))
+    where = int(location * len(content))
     if cut:
         del content[where:]
     else:
         content[where] ^= 1 << bit
     path.write_bytes(content)
     try:
-        found = read_certificate(path)
+        certificate = read_certificate(path)
     except DataError:
         return
-    assert_same(found, written)
+    assert_same(certificate, written)

@@ -43,8 +43,8 @@ def cell(
     }
 
 
-def modules(*given: Any, **named: Any) -> set[str]:
-    return set(CellCode().modules_of(cell(*given, **named)))
+def modules(*arguments: Any, **named: Any) -> set[str]:
+    return set(CellCode().modules_of(cell(*arguments, **named)))
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +68,15 @@ def register() -> Iterator[Register]:
     registry.unregister("algorithm", "mine")
 
 
-def digest(folder: Path, **chosen: Any) -> str:
-    return CellCode(folder).digest_of(cell(**chosen))
+def digest(folder: Path, **settings: Any) -> str:
+    return CellCode(folder).digest_of(cell(**settings))
 
 
 def test_a_digest_is_marked_and_shown_short() -> None:
-    found = CellCode().digest_of(cell())
-    assert len(found) == len("cell:") + 64
-    assert shown_digest(found) == found[5:13]
-    assert not is_of_whole_package(found)
+    digest = CellCode().digest_of(cell())
+    assert len(digest) == len("cell:") + 64
+    assert shown_digest(digest) == digest[5:13]
+    assert not is_of_whole_package(digest)
     assert is_of_whole_package("c0de" * 16)
     assert shown_digest("c0de" * 16) == "c0dec0de"
 
@@ -87,12 +87,12 @@ def test_the_digest_of_a_copy_is_that_of_the_package(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("part", OUTSIDE)
-def test_what_makes_no_number_does_not_count(part: str) -> None:
+def test_code_that_computes_no_numbers_does_not_count(part: str) -> None:
     prefix = f"perceptron_lab.{part}"
-    for chosen in ({}, {"dataset": "reuters", "algorithm": "linear-scorer"}):
-        found = modules(**chosen)
-        assert not [name for name in found if name.startswith(prefix)]
-        assert not found & {"perceptron_lab", "perceptron_lab.core.registry"}
+    for settings in ({}, {"dataset": "reuters", "algorithm": "linear-scorer"}):
+        loaded = modules(**settings)
+        assert not [name for name in loaded if name.startswith(prefix)]
+        assert not loaded & {"perceptron_lab", "perceptron_lab.core.registry"}
 
 
 def test_the_readers_of_files_concern_their_datasets_alone() -> None:
@@ -138,7 +138,7 @@ def test_the_reader_of_reuters_concerns_reuters_alone(copy: Path) -> None:
     path.write_text(source, encoding="utf-8")
 
 
-def test_a_cell_has_the_modules_of_its_own_components_alone() -> None:
+def test_a_cell_depends_on_the_modules_of_its_components_only() -> None:
     assert READER in modules("reuters")
     assert READER not in modules("maxcut")
     ellipsoid = "perceptron_lab.algorithms.rescaling.ellipsoid"
@@ -151,7 +151,7 @@ def test_a_cell_has_the_modules_of_its_own_components_alone() -> None:
     assert "perceptron_lab.cones.oracles.semidefinite" in modules(oracles=("cholesky",))
 
 
-def test_what_parameters_name_counts() -> None:
+def test_modules_named_by_parameters_count() -> None:
     inner = "perceptron_lab.algorithms.saddle_points.mirror_prox"
     assert inner in modules(algorithm="whitened", parameters={"algorithm": "mirror-prox"})
     assert inner not in modules(algorithm="whitened", parameters={"algorithm": "perceptron"})
@@ -175,7 +175,7 @@ def test_modules_that_the_users_module_imports_count(
         "someones/unused.py": "size = 1\n",
     }
 
-    def found(**changes: str) -> str:
+    def modules_of_cell(**changes: str) -> str:
         for name, source in sources.items():
             (tmp_path / name).write_text(source + changes.get(Path(name).stem, ""))
         return CellCode().digest_of(cell(algorithm="mine"))
@@ -191,10 +191,10 @@ def test_modules_that_the_users_module_imports_count(
         "perceptron_lab.algorithms.saddle_points",
         "perceptron_lab.algorithms.saddle_points.mirror_prox",
     }
-    before = found()
-    assert found(unused="size = 2\n", step="# a comment\n") == before
+    before = modules_of_cell()
+    assert modules_of_cell(unused="size = 2\n", step="# a comment\n") == before
     edits = ({name: "size = 2\n"} for name in ("__init__", "method", "step", "someones_scale"))
-    assert len({before, *(found(**edit) for edit in edits)}) == 5
+    assert len({before, *(modules_of_cell(**edit) for edit in edits)}) == 5
     assert "someones" not in sys.modules
 
 
@@ -205,12 +205,12 @@ def test_public_and_registered_names_count_where_a_user_uses_them(
     source = "import perceptron_lab as pl\nclass Mine: inner = 'ellipsoid'\n"
     (tmp_path / "someone_public.py").write_text(source)
     register(import_module("someone_public").Mine)
-    found = modules(algorithm="mine")
-    assert {"someone_public", "perceptron_lab.estimators"} <= found
-    assert "perceptron_lab.algorithms.rescaling.ellipsoid" in found
+    loaded = modules(algorithm="mine")
+    assert {"someone_public", "perceptron_lab.estimators"} <= loaded
+    assert "perceptron_lab.algorithms.rescaling.ellipsoid" in loaded
 
 
-def test_a_class_without_a_source_is_told_by_what_it_was_compiled_to(register: Register) -> None:
+def test_a_class_without_source_is_hashed_by_its_bytecode(register: Register) -> None:
     def compiled(body: str) -> str:
         space: dict[str, Any] = {"__name__": "nowhere", "Perceptron": Perceptron}
         exec(f"class Mine:\n    def step(self, x):\n        {body}", space)

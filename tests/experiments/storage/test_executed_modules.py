@@ -64,8 +64,8 @@ def configuration(problem: dict[str, Any], algorithm: str, goal: Any = "decide")
 
 def of_files(name: str) -> dict[str, Any]:
     """Return a small cell of data that are in the mirror."""
-    given = json.loads(json.dumps(DATASETS[name]).replace("{mirror}", MIRROR))
-    return configuration({"dataset": name, **given}, "perceptron")
+    data = json.loads(json.dumps(DATASETS[name]).replace("{mirror}", MIRROR))
+    return configuration({"dataset": name, **data}, "perceptron")
 
 
 def of_the_package(kind: str) -> list[str]:
@@ -75,27 +75,27 @@ def of_the_package(kind: str) -> list[str]:
 
 
 def ran(trees: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "tests.experiments.storage.executed_modules"],
         input=json.dumps(trees),
         capture_output=True,
         text=True,
         check=True,
     )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in completed.stdout.splitlines()]
 
 
 def outside_of_its_code(cell: dict[str, Any]) -> set[str]:
     """Return the modules that a cell executed and that its digest does not cover."""
     beside = tuple(f"perceptron_lab.{part}" for part in OUTSIDE)
-    known = {
+    elsewhere = {
         *CellCode().modules_of(cell["settings"]),
         "perceptron_lab",
         "perceptron_lab.core.registry",
         "perceptron_lab.core.former_paths",
         "perceptron_lab.core.missing_packages",
     }
-    return {name for name in cell["modules"] if not name.startswith(beside)} - known
+    return {name for name in cell["modules"] if not name.startswith(beside)} - elsewhere
 
 
 def check(cell: dict[str, Any], driver: str) -> None:
@@ -109,9 +109,11 @@ def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Kind and name -> small cells of what is registered under it, those that could run."""
     trees = {
         ("dataset", name): [
-            configuration({"dataset": name, **given}, "auto" if name in AUTOMATIC else "perceptron")
+            configuration(
+                {"dataset": name, **parameters}, "auto" if name in AUTOMATIC else "perceptron"
+            )
         ]
-        for name, given in DATASETS.items()
+        for name, parameters in DATASETS.items()
         if name not in NEEDS_DATA
     }
     if os.path.isdir(MIRROR):
@@ -127,11 +129,11 @@ def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
         tree = configuration(PROGRAM, name)
         tree["algorithms"][0] |= INSTALLED.get(name, {})
         trees["optimiser", name] = [tree]
-    found = iter(ran([tree for several in trees.values() for tree in several]))
-    made = {key: [next(found) for _ in several] for key, several in trees.items()}
+    iterator = iter(ran([tree for several in trees.values() for tree in several]))
+    iterators = {key: [next(iterator) for _ in several] for key, several in trees.items()}
     return {
         key: [cell for cell in several if cell["status"] != "SKIPPED"]
-        for key, several in made.items()
+        for key, several in iterators.items()
     }
 
 
@@ -151,7 +153,7 @@ def test_every_dataset_has_a_small_cell() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), NAMES)
-def test_what_is_executed_is_covered(
+def test_every_executed_module_is_covered(
     cells: dict[tuple[str, str], list[dict[str, Any]]], kind: str, name: str
 ) -> None:
     if shutil.which(getattr(registry.load(kind, name), "command", sys.executable)) is None:
@@ -167,7 +169,7 @@ def test_what_is_executed_is_covered(
 @pytest.mark.parametrize(
     "name", ["sdplib", "sdpa", pytest.param("reuters", marks=pytest.mark.long)]
 )
-def test_what_datasets_of_files_execute_is_covered(
+def test_every_module_executed_by_file_datasets_is_covered(
     request: pytest.FixtureRequest, name: str
 ) -> None:
     if not os.path.isdir(MIRROR):
@@ -180,12 +182,12 @@ def test_what_datasets_of_files_execute_is_covered(
 
 
 @pytest.mark.slow
-def test_a_module_outside_of_its_code_is_found(
+def test_a_module_outside_the_declared_code_is_detected(
     cells: dict[tuple[str, str], list[dict[str, Any]]],
 ) -> None:
     cell, *_ = cells["algorithm", "perceptron"]
     assert outside_of_its_code(cell) == set()
-    moved = cell["settings"] | {"dataset": "maxcut"}
+    shifted = cell["settings"] | {"dataset": "maxcut"}
     assert "perceptron_lab.datasets.generated.margin_sets" in outside_of_its_code(
-        cell | {"settings": moved}
+        cell | {"settings": shifted}
     )

@@ -51,14 +51,18 @@ VALUES = {
 }
 
 
-@given(st.lists(st.fixed_dictionaries({}, optional=VALUES).map(lambda one: row(**one)), min_size=1))
+@given(
+    st.lists(
+        st.fixed_dictionaries({}, optional=VALUES).map(lambda columns: row(**columns)), min_size=1
+    )
+)
 def test_a_frame_of_rows_is_that_of_the_file(rows: list[dict[str, Any]]) -> None:
     """Bit for bit, without the file."""
     direct, read = typed(frame_of(rows)), parsed(rendered(rows))
     pd.testing.assert_frame_equal(direct, read, check_exact=True)
 
 
-def test_text_stays_text_and_nothing_stays_nothing() -> None:
+def test_texts_and_absent_values_survive_a_round_trip() -> None:
     changes = {"cell": "12e4567890123456", "problem": "NA", "label": "null", "updates": None}
     frame = parsed(rendered([row(**changes)]))
     assert list(frame.loc[0, ["cell", "problem", "label", "message"]]) == [
@@ -78,10 +82,10 @@ def test_truth_values_and_line_breaks() -> None:
     assert parsed(text)["message"].tolist() == ['a, "b"\nc', ""]
 
 
-def test_what_became_of_the_goal_follows_what_is_proved() -> None:
+def test_goal_reached_agrees_with_the_verified_values() -> None:
     """It is missing in rows of learners, and in those that were written before it was kept."""
-    known = [row(goal="margin_ratio=0.99", goal_reached=reached) for reached in (True, False)]
-    frame = parsed(rendered([*known, row()]))
+    expected = [row(goal="margin_ratio=0.99", goal_reached=reached) for reached in (True, False)]
+    frame = parsed(rendered([*expected, row()]))
     names = list(COLUMNS)
     assert tuple(names[names.index("proved") :][:3]) == ("proved", "goal", "goal_reached")
     assert frame["goal"].tolist() == ["margin_ratio=0.99", "margin_ratio=0.99", ""]
@@ -130,30 +134,30 @@ def test_a_parameter_has_the_type_of_all_its_values(
     values: list[Any], dtype: str, read: list[Any]
 ) -> None:
     text = rendered([row(**{"algorithm.p": value}) for value in values])
-    found = parsed(text)["algorithm.p"]
-    assert found.dtype == dtype or dtype == "object"
-    assert list(map(repr, found.tolist())) == list(map(repr, read))
+    column = parsed(text)["algorithm.p"]
+    assert column.dtype == dtype or dtype == "object"
+    assert list(map(repr, column.tolist())) == list(map(repr, read))
 
 
 @given(st.floats(allow_nan=False))
 def test_numbers_are_written_in_full(number: float) -> None:
-    (found,) = parsed(rendered([row(seconds=number)]))["seconds"]
-    assert math.copysign(1.0, found) == math.copysign(1.0, number)
-    assert found == number
+    (number_read,) = parsed(rendered([row(seconds=number)]))["seconds"]
+    assert math.copysign(1.0, number_read) == math.copysign(1.0, number)
+    assert number_read == number
 
 
 @given(st.sampled_from("=+-@\t"), st.text(max_size=9), st.sampled_from(["message", "problem"]))
 def test_no_text_is_a_formula_of_a_spreadsheet(first: str, rest: str, column: str) -> None:
-    (found,) = csv.DictReader(io.StringIO(rendered([row(**{column: first + rest})]), newline=""))
-    assert found[column][0] == "'"
-    assert found[column][1] == first
+    (records,) = csv.DictReader(io.StringIO(rendered([row(**{column: first + rest})]), newline=""))
+    assert records[column][0] == "'"
+    assert records[column][1] == first
 
 
 @given(st.text())
 def test_any_text_comes_back_visible_but_for_its_carriage_returns(message: str) -> None:
-    (found,) = csv.DictReader(io.StringIO(rendered([row(message=message)]), newline=""))
+    (records,) = csv.DictReader(io.StringIO(rendered([row(message=message)]), newline=""))
     expected = visible(message.replace("\r\n", "\n").replace("\r", "\n"))
-    assert found["message"].removeprefix("'") == expected.removeprefix("'")
+    assert records["message"].removeprefix("'") == expected.removeprefix("'")
 
 
 def test_numbers_below_zero_stay_numbers() -> None:
@@ -184,7 +188,7 @@ def test_text_becomes_the_nearest_double() -> None:
         reals(pd.Series(["x"]))
 
 
-def test_what_is_missing_is_blank_and_no_double() -> None:
+def test_absent_values_are_blank_and_not_nan() -> None:
     values = np.array(["", None, float("nan"), pd.NA, pd.NaT, " ", "0", 0, False], dtype=object)
     assert blank(values).tolist() == [True] * 5 + [False] * 4
     assert np.isnan(doubles(values[:5])).all()

@@ -43,7 +43,7 @@ def digest(source: str) -> str:
         ("1.0", "1.00"),
     ],
 )
-def test_comments_docstrings_and_layout_change_nothing(old: str, new: str) -> None:
+def test_comments_docstrings_and_layout_do_not_change_the_digest(old: str, new: str) -> None:
     assert old in SOURCE
     assert digest(SOURCE.replace(old, new)) == digest(SOURCE)
 
@@ -115,11 +115,11 @@ def test_imports_count_wherever_they_run() -> None:
 
 
 def test_texts_are_those_of_the_program() -> None:
-    said = parsed("'''Documentation.'''\nx = 'one'\ny = f'two{x}'")
-    assert said.texts == {"one", "two"}
+    module = parsed("'''Documentation.'''\nx = 'one'\ny = f'two{x}'")
+    assert module.texts == {"one", "two"}
 
 
-def test_what_is_no_python_is_hashed_as_it_is(tmp_path: Path) -> None:
+def test_files_that_are_no_python_are_hashed_as_bytes(tmp_path: Path) -> None:
     extension, broken = tmp_path / "fast.so", tmp_path / "broken.py"
     extension.write_bytes(b"\x7fELF")
     broken.write_text("def (")
@@ -145,13 +145,13 @@ def test_only_modules_of_the_user_have_a_file(
         for name in ("__init__", "inner/__init__", "inner/deep"):
             (folder / f"pack_{len(folder.parts)}" / f"{name}.py").write_text("raise OSError\n")
         monkeypatch.syspath_prepend(folder)
-    mine, installed = f"pack_{len(tmp_path.parts)}", f"pack_{len(tmp_path.parts) + 1}"
-    assert file_of(f"{mine}.inner.deep") == tmp_path / mine / "inner" / "deep.py"
-    assert file_of(f"{mine}.inner") == tmp_path / mine / "inner" / "__init__.py"
-    assert file_of(f"{mine}.inner.deep.name") is None
+    package, installed = f"pack_{len(tmp_path.parts)}", f"pack_{len(tmp_path.parts) + 1}"
+    assert file_of(f"{package}.inner.deep") == tmp_path / package / "inner" / "deep.py"
+    assert file_of(f"{package}.inner") == tmp_path / package / "inner" / "__init__.py"
+    assert file_of(f"{package}.inner.deep.name") is None
     assert file_of(f"{installed}.inner.deep") is None
-    own = tmp_path / "site-packages" / installed / "inner" / "deep.py"
-    assert file_of(f"{installed}.inner.deep", of=installed) == own
-    assert mine not in sys.modules
+    file = tmp_path / "site-packages" / installed / "inner" / "deep.py"
+    assert file_of(f"{installed}.inner.deep", of=installed) == file
+    assert package not in sys.modules
     for name in ("numpy", "json", "sys", "there.is.none", "perceptron_lab_is_not_this"):
         assert file_of(name) is None

@@ -30,8 +30,7 @@ from perceptron_lab.experiments.storage.certificate_files import path_of, read_c
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.experiments.storage.store import Store, set_aside
 from perceptron_lab.experiments.storage.stored import Planned, Stored, stored_of
-from tests.experiments.conftest import Configure
-from tests.experiments.made_stores import (
+from tests.experiments.artificial_stores import (
     CONFIG,
     CORE,
     LIMITS,
@@ -43,6 +42,7 @@ from tests.experiments.made_stores import (
     make_planned,
     make_result,
 )
+from tests.experiments.conftest import Configure
 from tests.repetitions import examples
 
 
@@ -52,9 +52,9 @@ def stored_in(folder: Path, number: int = 0) -> Stored:
         return reader.stored_of([cell])[cell]
 
 
-def same_trace(one: Trace | None, other: Trace) -> bool:
-    assert one is not None
-    return repr(one) == repr(other)  # NaN and arrays have no useful equality
+def same_trace(trace: Trace | None, other: Trace) -> bool:
+    assert trace is not None
+    return repr(trace) == repr(other)  # NaN and arrays have no useful equality
 
 
 def test_rows_are_in_the_order_of_the_plan(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_rows_are_in_the_order_of_the_plan(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
         store.begin(CONFIG, Path(), MACHINE, planned)
         for number in (2, 0, 1):
-            shown = add(store, planned[number])
-            assert shown["problem"] == f"p{number}"
+            added = add(store, planned[number])
+            assert added["problem"] == f"p{number}"
         assert [row["problem"] for row in store.rows()] == ["p0", "p1", "p2"]
         assert store.rows()[1] == add(store, planned[1])
     with Reader.open(tmp_path) as reader:
@@ -82,7 +82,7 @@ EARLIER_RUN = """CREATE TABLE run (
 
 
 def test_tables_that_were_declared_in_other_lines_are_the_same_tables(tmp_path: Path) -> None:
-    shown = fill(tmp_path, [0])
+    rows = fill(tmp_path, [0])
     with closing(sqlite3.connect(tmp_path / schema.NAME)) as connection, connection:
         for name in ("run", "earlier"):
             connection.execute(f"CREATE TABLE other AS SELECT * FROM {name}")
@@ -91,9 +91,9 @@ def test_tables_that_were_declared_in_other_lines_are_the_same_tables(tmp_path: 
             connection.execute(f"INSERT INTO {name} SELECT * FROM other")
             connection.execute("DROP TABLE other")
     with Reader.open(tmp_path) as reader:
-        assert reader.rows() == shown
+        assert reader.rows() == rows
     with Store.open(tmp_path) as store:
-        assert store.rows() == shown
+        assert store.rows() == rows
 
 
 def pack(folder: Path) -> Path:
@@ -130,25 +130,25 @@ def test_a_packed_store_that_is_damaged_is_named_and_can_be_set_aside(tmp_path: 
     for opened in (Reader.open, Store.open):
         with pytest.raises(DataError, match=r"runs\.sqlite\.xz: damaged .*--fresh"):
             opened(tmp_path)
-    moved = set_aside(tmp_path)
-    assert moved is not None
-    assert re.fullmatch(r"runs-.*\.sqlite\.xz", moved.name)
-    assert moved.is_file()
+    shifted = set_aside(tmp_path)
+    assert shifted is not None
+    assert re.fullmatch(r"runs-.*\.sqlite\.xz", shifted.name)
+    assert shifted.is_file()
     assert not packed.exists()
 
 
 def test_rows_that_were_written_before_parameters_were_columns_have_them(tmp_path: Path) -> None:
-    chosen = {"instances": ["torus-3x3"], "question": "recession"}
+    selected = {"instances": ["torus-3x3"], "question": "recession"}
     planned = make_planned(0)
-    settings = {**planned.settings, "dataset_parameters": chosen, "parameters": {"depth": [0.5]}}
+    settings = {**planned.settings, "dataset_parameters": selected, "parameters": {"depth": [0.5]}}
     planned = replace(planned, settings=settings)
     with Store.open(tmp_path) as store:
         store.begin(CONFIG, Path(), MACHINE, [planned])
-        shown = add(store, planned)
-        assert shown["problem.question"] == "recession"
-        assert shown["algorithm.depth"] == "[0.5]"
-        assert "problem.instances" not in shown
-        assert store.rows() == [shown]
+        row = add(store, planned)
+        assert row["problem.question"] == "recession"
+        assert row["algorithm.depth"] == "[0.5]"
+        assert "problem.instances" not in row
+        assert store.rows() == [row]
 
 
 def test_rows_of_cells_that_are_planned_no_more_wait_to_be_planned_again(tmp_path: Path) -> None:
@@ -173,13 +173,26 @@ def test_a_stored_row_knows_how_it_came_about(tmp_path: Path) -> None:
         started = store.reader.running()[planned.cell]
         row = add(store, planned, outcome, **{"measure.loss": np.float64(0.1)})
         assert store.reader.running() == {}
-    found = stored_in(tmp_path)
-    assert (found.status, found.core, found.limits, found.limit) == ("FEASIBLE", CORE, LIMITS, "")
-    assert (found.budget, found.recorded) == (planned.budget, planned.recorded)
-    assert (found.attempts, found.peak_memory, found.environment) == (2, 2**40, "machine")
-    assert found.stderr == r"tail \udc80 ü"
-    assert (found.settings, found.sha256, found.fault) == (planned.settings, planned.sha256, "")
-    assert started == found.started <= found.ended
+    stored_rows = stored_in(tmp_path)
+    assert (stored_rows.status, stored_rows.core, stored_rows.limits, stored_rows.limit) == (
+        "FEASIBLE",
+        CORE,
+        LIMITS,
+        "",
+    )
+    assert (stored_rows.budget, stored_rows.recorded) == (planned.budget, planned.recorded)
+    assert (stored_rows.attempts, stored_rows.peak_memory, stored_rows.environment) == (
+        2,
+        2**40,
+        "machine",
+    )
+    assert stored_rows.stderr == r"tail \udc80 ü"
+    assert (stored_rows.settings, stored_rows.sha256, stored_rows.fault) == (
+        planned.settings,
+        planned.sha256,
+        "",
+    )
+    assert started == stored_rows.started <= stored_rows.ended
     assert (row["measure.loss"], row["core"]) == (0.1, "c0dec0de")
 
 
@@ -198,7 +211,7 @@ def test_traces_bounds_and_certificates_come_back(tmp_path: Path) -> None:
     assert certificate.base == str(Path.cwd())
 
 
-def test_a_cell_that_was_killed_keeps_its_partial_trace_and_nothing_else(tmp_path: Path) -> None:
+def test_a_killed_cell_keeps_its_partial_trace_only(tmp_path: Path) -> None:
     partial = make_result().trace
     with Store.open(tmp_path) as store:
         store.begin(CONFIG, Path(), MACHINE, [make_planned(0)])
@@ -226,10 +239,10 @@ def test_values_keep_every_digit(tmp_path: Path, rows: list[tuple[float, int, st
     planned = [make_planned(number) for number in range(len(values))]
     with Store.open(tmp_path) as store:
         store.begin(CONFIG, Path(), MACHINE, planned)
-        for one, given_values in zip(planned, values, strict=True):
-            add(store, one, **given_values)
-        kept = store.rows()
-    assert [{name: row[name] for name in values[0]} for row in kept] == values
+        for planned_cell, given_values in zip(planned, values, strict=True):
+            add(store, planned_cell, **given_values)
+        stored_rows = store.rows()
+    assert [{name: row[name] for name in values[0]} for row in stored_rows] == values
 
 
 def earlier_in(folder: Path) -> list[Stored]:
@@ -237,7 +250,7 @@ def earlier_in(folder: Path) -> list[Stored]:
         return [stored_of(values) for values in connection.execute("SELECT * FROM earlier")]
 
 
-def test_a_failure_is_shown_and_what_was_there_before_is_kept(tmp_path: Path) -> None:
+def test_a_failure_is_shown_and_the_earlier_result_is_kept(tmp_path: Path) -> None:
     fill(tmp_path, [0])
     cell, planned = make_planned(0).cell, make_planned(0)
     good = stored_in(tmp_path)
@@ -249,12 +262,12 @@ def test_a_failure_is_shown_and_what_was_there_before_is_kept(tmp_path: Path) ->
     assert earlier_in(tmp_path) == [good]
     with Reader.open(tmp_path) as reader:
         assert reader.stored_of([cell])[cell] == replace(stored_in(tmp_path), fault="")
-    kept = path_of(tmp_path, cell).with_suffix(".earlier.npz")
-    assert read_certificate(kept).status is Status.FEASIBLE
+    earlier = path_of(tmp_path, cell).with_suffix(".earlier.npz")
+    assert read_certificate(earlier).status is Status.FEASIBLE
     with Store.open(tmp_path) as store:
         add(store, planned, make_outcome(make_result(4)))
     assert earlier_in(tmp_path) == []
-    assert not kept.exists()
+    assert not earlier.exists()
 
 
 def test_exports_are_functions_of_the_store(tmp_path: Path) -> None:
@@ -346,25 +359,25 @@ def test_a_closed_store_is_one_file_that_needs_no_room_to_be_read(
     assert {path.name for path in tmp_path.iterdir()} == files
 
 
-def test_a_store_that_is_set_aside_is_kept_whole(tmp_path: Path) -> None:
+def test_a_store_that_is_set_aside_is_unchanged(tmp_path: Path) -> None:
     assert set_aside(tmp_path / "absent") is None
     rows = fill(tmp_path, [0, 1])
-    moved = set_aside(tmp_path)
-    assert moved is not None
-    assert moved.name.startswith("runs-20")
+    shifted = set_aside(tmp_path)
+    assert shifted is not None
+    assert shifted.name.startswith("runs-20")
     with pytest.raises(DataError, match="no results there"):
         Reader.open(tmp_path)
     fill(tmp_path, [2])
     again = set_aside(tmp_path)
-    assert again not in (None, moved)
-    stem = moved.stem.removeprefix("runs-")
+    assert again not in (None, shifted)
+    stem = shifted.stem.removeprefix("runs-")
     (tmp_path / "other").mkdir()
-    moved.rename(tmp_path / "other" / schema.NAME)
+    shifted.rename(tmp_path / "other" / schema.NAME)
     (tmp_path / f"certificates-{stem}").rename(tmp_path / "other" / "certificates")
     with Reader.open(tmp_path / "other") as reader:
         assert reader.rows() == rows
         stored = reader.stored_of(row["cell"] for row in rows)
-        assert [one.fault for one in stored.values()] == [""] * len(rows)
+        assert [value.fault for value in stored.values()] == [""] * len(rows)
 
 
 def test_a_store_that_cannot_be_renamed_stays_where_it_was(
@@ -417,13 +430,13 @@ def test_figures_of_columns_are_kept(configure: Configure, tmp_path: Path) -> No
     curves = {"curves": {"x": "dimension", "y": "updates", "by": "label"}}
     with Store.open(tmp_path) as store:
         store.begin(configure(report={"figures": [curves]}), tmp_path, MACHINE, [])
-    (found,) = read_config_of(tmp_path).report.figures
-    assert not isinstance(found, str)
-    assert found.curves.y == "updates"
+    (figure,) = read_config_of(tmp_path).report.figures
+    assert not isinstance(figure, str)
+    assert figure.curves.y == "updates"
 
 
 def test_a_table_that_is_registered_no_more_is_left_out_with_a_warning(
-    configure: Configure, tmp_path: Path, own_registrations: None
+    configure: Configure, tmp_path: Path, user_registrations: None
 ) -> None:
     for kind in ("table", "figure"):
         registry.register(kind, "mine", "my_module:mine")
@@ -433,8 +446,8 @@ def test_a_table_that_is_registered_no_more_is_left_out_with_a_warning(
     assert read_config_of(tmp_path).report.tables == ["table_6_1", "mine"]
     registry.unregister("table", "mine")
     with pytest.warns(UserWarning, match=r"runs\.sqlite: the table 'mine' .* registered no more"):
-        asked = read_config_of(tmp_path).report
-    assert (asked.tables, asked.figures) == (["table_6_1"], ["mine"])
+        report_read = read_config_of(tmp_path).report
+    assert (report_read.tables, report_read.figures) == (["table_6_1"], ["mine"])
 
 
 def test_a_configuration_of_another_version_is_named(tmp_path: Path) -> None:

@@ -16,7 +16,14 @@ from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.store import Store, set_aside
-from tests.experiments.made_stores import CONFIG, MACHINE, add, fill, make_planned, said_of
+from tests.experiments.artificial_stores import (
+    CONFIG,
+    MACHINE,
+    add,
+    error_text_of,
+    fill,
+    make_planned,
+)
 from tests.repetitions import examples
 
 CELLS = range(3)
@@ -31,7 +38,7 @@ class Whole:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def sound_store(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     folder = tmp_path_factory.mktemp("whole")
     rows = fill(folder, CELLS)
     return Whole((folder / schema.NAME).read_bytes(), rows)
@@ -50,19 +57,19 @@ def continued(folder: Path) -> list[Row]:
     with Store.open(folder) as store:
         planned = [make_planned(number) for number in CELLS]
         store.begin(CONFIG, Path(), MACHINE, planned)
-        stored = store.reader.stored_of(one.cell for one in planned)
-        for one in planned:
-            if one.cell not in stored or stored[one.cell].fault:
-                add(store, one)
+        stored = store.reader.stored_of(planned_cell.cell for planned_cell in planned)
+        for planned_cell in planned:
+            if planned_cell.cell not in stored or stored[planned_cell.cell].fault:
+                add(store, planned_cell)
         return store.rows()
 
 
 def read_all(folder: Path, rows: list[Row]) -> None:
     with Reader.open(folder) as reader:
-        found = reader.rows()
+        rows_read = reader.rows()
         # A row may be missing; none is altered.
-        assert found == [row for row in rows if row in found]
-        for row in found:
+        assert rows_read == [row for row in rows if row in rows_read]
+        for row in rows_read:
             reader.trace(row["cell"])
             reader.bound(row["cell"])
         reader.config()
@@ -71,15 +78,15 @@ def read_all(folder: Path, rows: list[Row]) -> None:
 
 def rows_after_damage(folder: Path, rows: list[Row]) -> list[Row]:
     """Read a damaged store, which gives rows as they were or an error; return those it leads to."""
-    said = said_of(lambda: read_all(folder, rows))
-    assert not said or "runs.sqlite" in said or "no results there" in said
-    found: list[Row] = []
-    said = said_of(lambda: found.extend(continued(folder)))
-    if said:
-        assert "--fresh" in said
+    message = error_text_of(lambda: read_all(folder, rows))
+    assert not message or "runs.sqlite" in message or "no results there" in message
+    rows_read: list[Row] = []
+    message = error_text_of(lambda: rows_read.extend(continued(folder)))
+    if message:
+        assert "--fresh" in message
         assert set_aside(folder) is not None
-        found = continued(folder)
-    return found
+        rows_read = continued(folder)
+    return rows_read
 
 
 PLACES = st.integers(0, 4095) | st.integers(0, 2**30)
@@ -89,53 +96,53 @@ PLACES = st.integers(0, 4095) | st.integers(0, 2**30)
 @given(flips=st.lists(st.tuples(PLACES, st.integers(0, 7)), min_size=1, max_size=20))
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_flipped_bits_never_make_another_row(
-    flips: list[tuple[int, int]], whole: Whole, tmp_path_factory: pytest.TempPathFactory
+    flips: list[tuple[int, int]], sound_store: Whole, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    content = bytearray(whole.content)
-    for place, bit in flips:
-        content[place % len(content)] ^= 1 << bit
+    content = bytearray(sound_store.content)
+    for position, bit in flips:
+        content[position % len(content)] ^= 1 << bit
     folder = tmp_path_factory.mktemp("flipped")
     (folder / schema.NAME).write_bytes(content)
-    assert rows_after_damage(folder, whole.rows) == whole.rows
+    assert rows_after_damage(folder, sound_store.rows) == sound_store.rows
 
 
 @given(cut=st.integers(0, 70_000))
 @settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_truncated_store_never_makes_another_row(
-    cut: int, whole: Whole, tmp_path_factory: pytest.TempPathFactory
+    cut: int, sound_store: Whole, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("cut")
-    (folder / schema.NAME).write_bytes(whole.content[:cut])
-    assert rows_after_damage(folder, whole.rows) == whole.rows
+    (folder / schema.NAME).write_bytes(sound_store.content[:cut])
+    assert rows_after_damage(folder, sound_store.rows) == sound_store.rows
 
 
 @pytest.mark.parametrize("content", [b"cell,problem\n" * 99, b"SQLite format 3\0" * 99])
-def test_what_is_no_database_is_kept_and_named(tmp_path: Path, content: bytes) -> None:
+def test_files_that_are_no_database_are_kept_and_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / schema.NAME).write_bytes(content)
     for opened in (Store.open, Reader.open):
         with pytest.raises(DataError, match=r"runs\.sqlite: damaged \(.*--fresh"):
             opened(tmp_path)
     assert (tmp_path / schema.NAME).read_bytes() == content
-    moved = set_aside(tmp_path)
-    assert moved is not None
-    assert moved.read_bytes() == content
+    shifted = set_aside(tmp_path)
+    assert shifted is not None
+    assert shifted.read_bytes() == content
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "message"),
     [
         ("PRAGMA user_version = 2", "a store of schema 2, this plab reads and writes schema 1"),
         ("PRAGMA application_id = 7", r"not a store of plab \(application_id 0x7\)"),
     ],
 )
-def test_stores_of_others_are_refused_and_not_touched(
-    tmp_path: Path, statement: str, said: str
+def test_stores_of_other_programs_are_refused_and_unchanged(
+    tmp_path: Path, statement: str, message: str
 ) -> None:
     fill(tmp_path, CELLS)
     execute(tmp_path, statement)
     before = (tmp_path / schema.NAME).read_bytes()
     for opened in (Store.open, Reader.open):
-        with pytest.raises(ConfigError, match=rf"{said}.*--fresh"):
+        with pytest.raises(ConfigError, match=rf"{message}.*--fresh"):
             opened(tmp_path)
     assert (tmp_path / schema.NAME).read_bytes() == before
     assert set_aside(tmp_path) is not None
@@ -190,7 +197,7 @@ def test_a_trace_that_was_changed_is_named_and_computed_again(tmp_path: Path, va
         (b"", "its certificate is not the one that was written"),
     ],
 )
-def test_a_certificate_that_is_not_the_one_written_is_noticed(
+def test_a_replaced_certificate_is_detected(
     tmp_path: Path, content: bytes | None, fault: str
 ) -> None:
     rows = fill(tmp_path, CELLS)

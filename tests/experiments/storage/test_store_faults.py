@@ -22,14 +22,14 @@ from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage.certificate_files import path_of, read_certificate
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.store import Store
-from tests.experiments.made_stores import (
+from tests.experiments.artificial_stores import (
     CONFIG,
     MACHINE,
     add,
+    error_text_of,
     fill,
     make_planned,
     run_again,
-    said_of,
 )
 from tests.repetitions import repeated
 
@@ -41,8 +41,8 @@ BEGUN = (0, 1)
 class Faults:
     """Let the n-th write of a process fail, whether SQLite's or the system's."""
 
-    def __init__(self, patch: pytest.MonkeyPatch, place: int, after: bool) -> None:
-        self.left, self.after, self.hit = place, after, ""
+    def __init__(self, patch: pytest.MonkeyPatch, location: int, after: bool) -> None:
+        self.left, self.after, self.hit = location, after, ""
         for name in ("fsync", "replace"):
             patch.setattr(os, name, self._failing(name, getattr(os, name)))
         patch.setattr(sqlite3, "connect", self._connecting(sqlite3.connect))
@@ -59,14 +59,16 @@ class Faults:
 
         class Connection(sqlite3.Connection):
             def execute(self, query: str, *values: Any) -> sqlite3.Cursor:
-                done = super().execute
+                run_query = super().execute
                 if query.startswith(("SELECT", "PRAGMA", "ROLLBACK", "SAVEPOINT", "RELEASE")):
-                    return done(query, *values)
+                    return run_query(query, *values)
                 full = sqlite3.OperationalError("database or disk is full")
                 full.sqlite_errorcode = sqlite3.SQLITE_FULL
                 word = query.partition(" ")[0]
-                found: sqlite3.Cursor = faults.performed(word, lambda: done(query, *values), full)
-                return found
+                performed: sqlite3.Cursor = faults.performed(
+                    word, lambda: run_query(query, *values), full
+                )
+                return performed
 
         return lambda *values, **named: connect(*values, factory=Connection, **named)
 
@@ -80,14 +82,14 @@ class Faults:
         return function()
 
 
-def check(folder: Path, before: list[Row], done: Sequence[int] = BEGUN) -> list[Row]:
+def check(folder: Path, before: list[Row], begun: Sequence[int] = BEGUN) -> list[Row]:
     """Check that nothing is half written and no earlier row lost; return the rows."""
     with Reader.open(folder) as reader:
         rows = reader.rows()
-        found = {row["problem"]: row for row in rows}
-        assert found.get("p0", before[0]) == before[0]
-        for number in done:
-            row = found[f"p{number}"]
+        by_problem = {row["problem"]: row for row in rows}
+        assert by_problem.get("p0", before[0]) == before[0]
+        for number in begun:
+            row = by_problem[f"p{number}"]
             assert row["updates"] in (3, 400)
             trace = reader.trace(row["cell"])
             assert reader.stored_of([row["cell"]])[row["cell"]].fault == ""
@@ -107,40 +109,40 @@ def test_any_write_may_fail(tmp_path: Path, after: bool, begun: bool) -> None:
     """The n-th write fails, for n = 1, 2, ... until a run needs fewer than n."""
     before = fill(tmp_path / "before", BEGUN)
     hits: list[str] = []
-    for place in count(1):
-        folder = tmp_path / str(place)
+    for number in count(1):
+        folder = tmp_path / str(number)
         if begun:
             shutil.copytree(tmp_path / "before", folder)
         with pytest.MonkeyPatch.context() as patch:
-            faults = Faults(patch, place, after)
-            said = said_of(partial(run_again, folder))
+            faults = Faults(patch, number, after)
+            message = error_text_of(partial(run_again, folder))
         if not faults.hit:
-            assert said == ""
+            assert message == ""
             break
         hits.append(faults.hit)
-        assert said.startswith(("StoreError", "ConfigError"))
-        assert "cannot be written" in said
-        assert "disk is full" in said or "No space left" in said
+        assert message.startswith(("StoreError", "ConfigError"))
+        assert "cannot be written" in message
+        assert "disk is full" in message or "No space left" in message
         if begun:
             check(folder, before)
         run_again(folder)
-        done = (0, 1, 2) if begun else (1, 2)
-        assert [row["updates"] for row in check(folder, before, done)][-2:] == [400, 3]
+        numbers = (0, 1, 2) if begun else (1, 2)
+        assert [row["updates"] for row in check(folder, before, numbers)][-2:] == [400, 3]
     assert {"BEGIN", "INSERT", "DELETE", "COMMIT", "fsync", "replace"} <= set(hits)
     assert len(hits) > 30
 
 
-def test_the_error_says_what_where_why_and_what_is_safe(tmp_path: Path) -> None:
+def test_the_error_states_the_file_the_cause_and_what_is_saved(tmp_path: Path) -> None:
     fill(tmp_path, BEGUN)
     with Store.open(tmp_path) as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: os.write(-1, b""))
         cell = make_planned(0).cell
-        said = (
+        message = (
             rf"{tmp_path}: the row of p0, EA \(cell {cell}\) cannot be written \(Bad file descr.*"
             r"; the 2 cells that were finished before are safe there; .* run the same command to "
             r"resume"
         )
-        with pytest.raises(StoreError, match=said):
+        with pytest.raises(StoreError, match=message):
             add(store, make_planned(0))
         (tmp_path / "runs.csv").unlink()
         with pytest.raises(StoreError, match=r"runs\.csv, config\.json and environment\.json can"):
@@ -167,42 +169,42 @@ def test_a_table_on_a_full_device_is_an_error(tmp_path: Path) -> None:
     assert len(check(tmp_path, fill(tmp_path, BEGUN))) == 2
 
 
-def run_made_stores(*words: object) -> list[str]:
-    """Run ``made_stores`` as a process of its own; return the lines that it prints."""
-    command = [sys.executable, "-m", "tests.experiments.made_stores", *map(str, words)]
+def run_store_script(*words: object) -> list[str]:
+    """Run ``artificial_stores`` as a process of its own; return the lines that it prints."""
+    command = [sys.executable, "-m", "tests.experiments.artificial_stores", *map(str, words)]
     root = Path(__file__).parents[3]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    completed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout.splitlines()
 
 
-def test_disks_of_any_size_leave_what_was_stored(tmp_path: Path) -> None:
+def test_full_disks_of_any_size_keep_the_stored_rows(tmp_path: Path) -> None:
     sizes = [*range(0, 100_000, 4096), 10**9]
     before = fill(tmp_path / "before", BEGUN)
     for size in sizes:
         shutil.copytree(tmp_path / "before", tmp_path / str(size))
-    said = dict(line.split("\t") for line in run_made_stores("full", tmp_path, *sizes))
-    assert [int(size) for size in said] == sizes
+    messages = dict(line.split("\t") for line in run_store_script("full", tmp_path, *sizes))
+    assert [int(size) for size in messages] == sizes
     for size in sizes:
-        answer = said[str(size)]
+        answer = messages[str(size)]
         assert not answer or answer.startswith(("StoreError", "ConfigError"))
         assert not answer or "cannot be written" in answer
         check(tmp_path / str(size), before)
-    assert said["0"] != ""
-    assert said[str(10**9)] == ""
+    assert messages["0"] != ""
+    assert messages[str(10**9)] == ""
 
 
 @pytest.mark.parametrize("kills", repeated([12, 200], kept=1))
-def test_a_writer_that_is_killed_has_lost_nothing(tmp_path: Path, kills: int) -> None:
-    told = [int(line) for line in run_made_stores("kill", tmp_path, kills, 5)]
-    assert len(told) == kills
+def test_a_killed_writer_loses_no_row(tmp_path: Path, kills: int) -> None:
+    counts = [int(line) for line in run_store_script("kill", tmp_path, kills, 5)]
+    assert len(counts) == kills
     before = fill(tmp_path / "whole", BEGUN)
     stored = []
-    for number, added in enumerate(told):
+    for number, added in enumerate(counts):
         folder = tmp_path / str(number)
         with Reader.open(folder) as reader:
             rows = reader.rows()
-        assert [row["problem"] for row in rows] == [f"p{place}" for place in range(len(rows))]
+        assert [row["problem"] for row in rows] == [f"p{index}" for index in range(len(rows))]
         assert added <= len(rows) <= added + 1
         stored.append(len(rows))
         with Store.open(folder) as store:

@@ -39,12 +39,12 @@ def another(folder: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def test_nobody_writes_to_a_new_folder(tmp_path: Path) -> None:
+def test_without_a_folder_no_lock_is_taken(tmp_path: Path) -> None:
     assert holder(tmp_path) is None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_second_writer_is_told_who_is_there(tmp_path: Path) -> None:
+def test_a_second_writer_is_refused_with_the_process_of_the_first(tmp_path: Path) -> None:
     with another(tmp_path) as process:
         assert holder(tmp_path) == process.pid
         with pytest.raises(ConfigError, match=rf"another plab run .* \(process {process.pid}\)"):
@@ -57,7 +57,7 @@ def test_a_second_writer_is_told_who_is_there(tmp_path: Path) -> None:
         assert holder(tmp_path) == os.getpid()
 
 
-def test_a_process_that_is_killed_holds_nothing(tmp_path: Path) -> None:
+def test_a_killed_process_holds_no_lock(tmp_path: Path) -> None:
     with another(tmp_path) as process:
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -65,7 +65,7 @@ def test_a_process_that_is_killed_holds_nothing(tmp_path: Path) -> None:
         StoreLock(tmp_path).release()
 
 
-def test_the_same_process_is_refused_as_well_and_loses_nothing_by_it(tmp_path: Path) -> None:
+def test_a_second_lock_in_the_same_process_is_refused(tmp_path: Path) -> None:
     with StoreLock(tmp_path):
         for _ in range(2):
             with pytest.raises(ConfigError, match=f"process {os.getpid()}"):

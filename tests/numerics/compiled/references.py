@@ -25,29 +25,29 @@ def perceptron_sweep_reference(
     quiet: int,
     checks: int,
 ) -> tuple[int, int, int, int]:
-    row, updates, seen = first, 0, 0
-    while updates < most and quiet < len(rows) and seen < checks:
+    row, updates, checked = first, 0, 0
+    while updates < most and quiet < len(rows) and checked < checks:
         quiet += 1
         if rows[row] @ point <= 0.0:
             point += rows[row]
             counts[row] += 1.0
             updates, quiet = updates + 1, 0
-        seen, row = seen + 1, (row + 1) % len(rows)
-    return updates, seen, row, quiet
+        checked, row = checked + 1, (row + 1) % len(rows)
+    return updates, checked, row, quiet
 
 
 def relaxed_sweep_reference(
     rows: RealArray, point: RealArray, sigma: float, first: int, most: int, quiet: int, checks: int
 ) -> tuple[int, int, int, int]:
-    row, updates, seen = first, 0, 0
-    while updates < most and quiet < len(rows) and seen < checks:
+    row, updates, checked = first, 0, 0
+    while updates < most and quiet < len(rows) and checked < checks:
         quiet += 1
         score = rows[row] @ point
         if score < -sigma * np.linalg.norm(point):
             point -= score * rows[row]
             updates, quiet = updates + 1, 0
-        seen, row = seen + 1, (row + 1) % len(rows)
-    return updates, seen, row, quiet
+        checked, row = checked + 1, (row + 1) % len(rows)
+    return updates, checked, row, quiet
 
 
 def stretch_rows_reference(rows: RealArray, direction: RealArray) -> int:

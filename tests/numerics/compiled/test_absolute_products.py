@@ -47,11 +47,11 @@ def of_columns(kernel: Any, weights: FloatArray, rows: FloatArray) -> tuple[Floa
 
 
 def assert_within_the_bound(
-    found: tuple[FloatArray, FloatArray], left: FloatArray, right: FloatArray
+    computed: tuple[FloatArray, FloatArray], left: FloatArray, right: FloatArray
 ) -> None:
     """Compare with left @ right in exact arithmetic, |.| <= k u and relative k u of magnitudes."""
     terms = left.shape[1]
-    for i, (value, size) in enumerate(zip(*found, strict=True)):
+    for i, (value, size) in enumerate(zip(*computed, strict=True)):
         pairs = zip(left[i].tolist(), right.tolist(), strict=True)
         exact = [Fraction(a) * Fraction(b) for a, b in pairs]
         magnitude = sum((abs(term) for term in exact), Fraction())
@@ -94,7 +94,7 @@ def test_kernels_and_references_are_within_the_bound_of_exact_arithmetic(
             assert_within_the_bound(of_columns(combine, vector, turned), rows, vector)
 
 
-def test_combinations_are_added_to_what_there_is() -> None:
+def test_combinations_are_added_to_the_output_array() -> None:
     """So that rows can be treated some at a time."""
     rng = np.random.default_rng(1)
     rows, weights = rng.standard_normal((20, 7)), rng.standard_normal(20)
@@ -114,7 +114,7 @@ def test_rows_of_weight_zero_are_not_read() -> None:
 
 
 @pytest.mark.parametrize("kernel", [products, products_reference])
-def test_what_is_not_finite_shows(kernel: Any) -> None:
+def test_non_finite_numbers_propagate(kernel: Any) -> None:
     rows = np.array([[1.0, np.nan], [1e308, 1e308], [np.inf, 1.0], [1.0, 2.0]])
     with np.errstate(over="ignore", invalid="ignore"):
         product, sizes = of_rows(kernel, rows, np.array([4.0, 4.0]))
@@ -122,7 +122,7 @@ def test_what_is_not_finite_shows(kernel: Any) -> None:
     assert np.isfinite(sizes).tolist() == [False, False, False, True]
 
 
-def test_rows_that_must_not_be_written_to_are_taken_and_unchanged() -> None:
+def test_read_only_rows_are_accepted_and_unchanged() -> None:
     """As those of a file that is open for reading are."""
     rows = np.arange(12.0).reshape(4, 3)
     given_rows = rows.copy()
@@ -136,7 +136,7 @@ def test_rows_that_must_not_be_written_to_are_taken_and_unchanged() -> None:
 
 def test_other_types_and_layouts_are_refused() -> None:
     rows, vector = np.ones((SMALL, 3)), np.ones(3)
-    wrong: Any
-    for wrong in (rows.astype(np.float32), np.asfortranarray(rows), rows.astype(np.int64)):
+    argument: Any
+    for argument in (rows.astype(np.float32), np.asfortranarray(rows), rows.astype(np.int64)):
         with pytest.raises(TypeError, match="No matching definition"):
-            of_rows(products, wrong, vector)
+            of_rows(products, argument, vector)

@@ -45,9 +45,9 @@ def placed(arrays: list[Array], gap: int) -> list[Array]:
 
 
 def outcome(call: Callable[[list[Array]], Any], arrays: list[Array], gap: int) -> list[Any]:
-    here = placed(arrays, gap)
-    returned = call(here)
-    return [() if returned is None else returned, *here]
+    moved_arrays = placed(arrays, gap)
+    returned = call(moved_arrays)
+    return [() if returned is None else returned, *moved_arrays]
 
 
 def drawn(*shapes: int | tuple[int, ...], seed: int) -> list[Array]:
@@ -55,21 +55,21 @@ def drawn(*shapes: int | tuple[int, ...], seed: int) -> list[Array]:
     return [rng.standard_normal(shape) / 3.0 for shape in shapes]
 
 
-def softmins(given: list[Array]) -> Any:
-    sums, scores, new_sums, share = given
+def softmins(arrays: list[Array]) -> Any:
+    sums, scores, new_sums, share = arrays
     return softmin(sums, scores, 0.9, 0.4, new_sums, share)
 
 
-def powers(given: list[Array]) -> Any:
-    return write_powers(given[0], given[1], -0.7, 0.4, given[2])
+def powers(arrays: list[Array]) -> Any:
+    return write_powers(arrays[0], arrays[1], -0.7, 0.4, arrays[2])
 
 
-def moves(given: list[Array]) -> Any:
-    return move(given[0], given[1], given[2], 0.3, given[3])
+def moves(arrays: list[Array]) -> Any:
+    return move(arrays[0], arrays[1], arrays[2], 0.3, arrays[3])
 
 
-def passes(given: list[Array]) -> Any:
-    rows, centre, scores, sums, new_sums, share, image = given
+def passes(arrays: list[Array]) -> Any:
+    rows, centre, scores, sums, new_sums, share, image = arrays
     return entropic_pass(rows, centre, False, scores, sums, 0.9, 0.4, new_sums, share, image)
 
 
@@ -97,8 +97,8 @@ def test_kernels_give_the_same_wherever_their_arrays_lie(name: str, dimension: i
     arrays = drawn(*shapes(dimension), seed=dimension)
     first = outcome(call, arrays, GAPS[-1])
     for gap in GAPS:
-        for one, other in zip(outcome(call, arrays, gap), first, strict=True):
-            assert np.array_equal(one, other, equal_nan=True), gap
+        for array, second in zip(outcome(call, arrays, gap), first, strict=True):
+            assert np.array_equal(array, second, equal_nan=True), gap
 
 
 @pytest.mark.parametrize("dimension", [5, 20])
@@ -106,6 +106,6 @@ def test_points_of_least_norm_too(dimension: int) -> None:
     (rows,) = drawn((30, dimension), seed=dimension)
     first = minimum_norm_point(rows, 100)
     for gap in GAPS:
-        here = placed([np.zeros(gap // 8), rows], 0)[1]
-        for one, other in zip(minimum_norm_point(here, 100), first, strict=True):
-            assert np.array_equal(one, other), gap
+        moved_rows = placed([np.zeros(gap // 8), rows], 0)[1]
+        for array, second in zip(minimum_norm_point(moved_rows, 100), first, strict=True):
+            assert np.array_equal(array, second), gap

@@ -24,13 +24,13 @@ MODES = [ACCEPT_ZEROS, INSPECT_ZEROS, CUT_ZEROS]
 
 def assert_same(matrix: FloatArray, zeros: int) -> bool:
     expected = np.full(len(matrix), np.nan)
-    found = separating_direction(matrix, zeros, expected)
+    separated = separating_direction(matrix, zeros, expected)
     tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(len(matrix))
     direction = direction_of_remainder(matrix.copy(), matrix.diagonal(), tolerance, zeros)
-    assert (direction is not None) == found, (zeros, matrix)
+    assert (direction is not None) == separated, (zeros, matrix)
     if direction is not None:
         np.testing.assert_allclose(direction, expected, atol=1e-9 * np.abs(expected).max())
-    return found
+    return separated
 
 
 @pytest.mark.parametrize("zeros", MODES)

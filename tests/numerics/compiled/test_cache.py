@@ -27,37 +27,41 @@ def doubled(x: float) -> float:
 
 def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    done = subprocess.run(words, capture_output=True, text=True, env=environment | variables)
-    assert done.returncode == 0, done.stderr
-    return done
+    completed = subprocess.run(words, capture_output=True, text=True, env=environment | variables)
+    assert completed.returncode == 0, completed.stderr
+    return completed
 
 
 def cached(folder: Path) -> list[str]:
     return [path.name.split("-")[0] for path in folder.rglob("*.nbi")]
 
 
-def test_the_cache_goes_to_the_user_where_the_package_cannot_be_written(tmp_path: Path) -> None:
+def test_the_cache_is_in_the_user_folder_where_the_package_is_read_only(tmp_path: Path) -> None:
     package, home = tmp_path / "package", tmp_path / "home"
     package.mkdir()
     (package / "kernels.py").write_text(SCRIPT)
     (package / "__pycache__").touch()  # a file: no folder can be made, not even by root
     print_it = [sys.executable, "-c", "import kernels; print(kernels.doubled(2.0))"]
-    given = {"PYTHONPATH": str(package), "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
-    assert run(*print_it, **given).stdout == "4.0\n"
+    arguments = {
+        "PYTHONPATH": str(package),
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
+    }
+    assert run(*print_it, **arguments).stdout == "4.0\n"
     assert cached(home) == ["kernels.doubled"]
-    assert "compiling" not in run(*print_it, **given).stderr
+    assert "compiling" not in run(*print_it, **arguments).stderr
     named = tmp_path / "named"
-    assert run(*print_it, **given, NUMBA_CACHE_DIR=str(named)).stdout == "4.0\n"
+    assert run(*print_it, **arguments, NUMBA_CACHE_DIR=str(named)).stdout == "4.0\n"
     assert cached(named) == ["kernels.doubled"]
     # below a file there is no room either
-    given |= dict.fromkeys(["HOME", "XDG_CACHE_HOME"], str(package / "__pycache__" / "home"))
+    arguments |= dict.fromkeys(["HOME", "XDG_CACHE_HOME"], str(package / "__pycache__" / "home"))
     for _ in range(2):
-        done = run(*print_it, **given)
-        assert done.stdout == "4.0\n"
-        assert done.stderr == "compiling 1 kernel (first run only)\n"
+        completed = run(*print_it, **arguments)
+        assert completed.stdout == "4.0\n"
+        assert completed.stderr == "compiling 1 kernel (first run only)\n"
 
 
-def test_a_command_says_on_stderr_that_it_compiles_unless_it_is_quiet(tmp_path: Path) -> None:
+def test_compilation_is_reported_on_stderr_unless_quiet(tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("\n".join(f"{i}.5,{i * i},1" for i in range(40)))
     solve = [sys.executable, "-m", "perceptron_lab", "solve", str(rows)]

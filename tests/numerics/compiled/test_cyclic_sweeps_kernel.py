@@ -83,11 +83,11 @@ def test_perceptron_sweeps_on_integers_are_the_reference_to_the_bit(
         assert counters == runs[0][0]
         np.testing.assert_array_equal(point, runs[0][1])
         np.testing.assert_array_equal(counts, runs[0][2])
-    (updates, seen, row, _), point, counts = runs[0]
+    (updates, checked, row, _), point, counts = runs[0]
     np.testing.assert_array_equal(rows, before)
     np.testing.assert_array_equal(point, counts @ data)
     assert counts.sum() == updates <= most
-    assert row == (start + seen) % len(rows)
+    assert row == (start + checked) % len(rows)
     if updates < most:
         assert (data @ point > 0).all()
 
@@ -96,9 +96,9 @@ def test_perceptron_sweeps_on_integers_are_the_reference_to_the_bit(
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 def test_perceptron_sweeps_separate_within_novikoffs_bound(seed: int, kind: Any) -> None:
     rows = planted(5, 40, 0.05, np.random.default_rng(seed))[0].astype(kind)
-    (updates, seen, *_), point, counts = perceive(perceptron_sweep, rows, seed, 1000)
+    (updates, checked, *_), point, counts = perceive(perceptron_sweep, rows, seed, 1000)
     assert updates <= 400
-    assert seen >= 40
+    assert checked >= 40
     assert counts.sum() == updates
     assert (rows @ point > 0).all()
     assert point == pytest.approx(counts @ rows, rel=1e-4, abs=1e-4)
@@ -107,19 +107,19 @@ def test_perceptron_sweeps_separate_within_novikoffs_bound(seed: int, kind: Any)
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_sweep_cut_in_pieces_is_the_sweep(kind: Any) -> None:
     rows = unit(50, 8, 1, kind)
-    whole = perceive(perceptron_sweep, rows, 3, 200)
-    point, counts, row, quiet, made, seen = np.zeros(8, kind), np.zeros(50), 3, 0, 0, 0
+    full = perceive(perceptron_sweep, rows, 3, 200)
+    point, counts, row, quiet, total, checked = np.zeros(8, kind), np.zeros(50), 3, 0, 0, 0
     for most, checks in ((1, 90), (2, 90), (7, 5), (90, 11), (200, UNLIMITED)):
-        left = min(most, 200 - made)
+        left = min(most, 200 - total)
         to = row, left, quiet, checks
         updates, looked, row, quiet = perceptron_sweep(rows, point, counts, *to)
         assert updates <= left
         assert looked <= checks
-        made, seen = made + updates, seen + looked
-    assert whole[0] == (made, seen, row, quiet)
-    assert made == 200
-    np.testing.assert_array_equal(point, whole[1])
-    np.testing.assert_array_equal(counts, whole[2])
+        total, checked = total + updates, checked + looked
+    assert full[0] == (total, checked, row, quiet)
+    assert total == 200
+    np.testing.assert_array_equal(point, full[1])
+    np.testing.assert_array_equal(counts, full[2])
 
 
 def test_a_point_that_is_not_a_number_ends_a_sweep() -> None:
@@ -149,8 +149,8 @@ def test_relaxed_sweeps_on_dyadic_rows_are_the_reference(
     for counters, point in runs:
         assert counters == runs[0][0]
         np.testing.assert_allclose(point, runs[0][1], rtol=0, atol=1e-5)
-    (updates, seen, row, _), point = runs[0]
-    assert row == (first + seen) % len(rows)
+    (updates, checked, row, _), point = runs[0]
+    assert row == (first + checked) % len(rows)
     assert np.linalg.norm(point) <= np.linalg.norm(start) * (1 + 1e-6)
     if updates < most:
         assert (rows @ point >= -0.1 * np.linalg.norm(point) - 1e-6).all()
@@ -160,10 +160,10 @@ def test_relaxed_sweeps_on_dyadic_rows_are_the_reference(
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 def test_relaxed_sweeps_on_any_rows_are_the_reference(seed: int, kind: Any) -> None:
     rows = unit(60, 6, seed, kind)
-    one, two = (unit(1, 6, seed + 100, kind)[0] for _ in range(2))
-    counters = relaxed_sweep(rows, one, 0.05, 7, 12, 0, UNLIMITED)
-    assert counters == relaxed_sweep_reference(rows, two, 0.05, 7, 12, 0, UNLIMITED)
-    np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 if kind is np.float32 else 1e-13)
+    first, second = (unit(1, 6, seed + 100, kind)[0] for _ in range(2))
+    counters = relaxed_sweep(rows, first, 0.05, 7, 12, 0, UNLIMITED)
+    assert counters == relaxed_sweep_reference(rows, second, 0.05, 7, 12, 0, UNLIMITED)
+    np.testing.assert_allclose(first, second, rtol=0, atol=1e-5 if kind is np.float32 else 1e-13)
 
 
 # --- stretching ----------------------------------------------------------------------------------
@@ -198,12 +198,12 @@ def separating(
     stretched, point = rows.copy(), np.zeros(dimension, rows.dtype)
     starts = np.random.default_rng(seed).standard_normal((most + 2, dimension)).astype(rows.dtype)
     directions = np.empty((most, dimension), rows.dtype)
-    ending, stretches, used, seen, row = separating_sweeps(
+    ending, stretches, starts_used, checked, row = separating_sweeps(
         stretched, point, starts, directions, 0.1, 4 * dimension, 1000, 0, False
     )
     assert 0 <= stretches <= most
-    assert stretches <= used <= len(starts)
-    assert 0 <= row < len(rows) <= seen
+    assert stretches <= starts_used <= len(starts)
+    assert 0 <= row < len(rows) <= checked
     return ending, stretched, point, directions[:stretches]
 
 
@@ -211,8 +211,8 @@ def separating(
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 def test_planted_rows_are_separated_by_sweeps_and_stretches(seed: int, kind: Any) -> None:
     margin = 1e-3 if kind is np.float32 else 1e-8
-    given = planted(5, 300, margin, np.random.default_rng(seed))[0]
-    rows = np.ascontiguousarray(given, dtype=kind)
+    examples = planted(5, 300, margin, np.random.default_rng(seed))[0]
+    rows = np.ascontiguousarray(examples, dtype=kind)
     ending, stretched, point, directions = separating(rows, 60, seed)
     assert ending == SEPARATED
     assert len(directions) > 0
@@ -220,7 +220,7 @@ def test_planted_rows_are_separated_by_sweeps_and_stretches(seed: int, kind: Any
     np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1.0, rtol=1e-5)
     answer = point.astype(float)
     unstretched(answer, directions)
-    assert (given @ answer).min() > 0.0
+    assert (examples @ answer).min() > 0.0
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -268,16 +268,14 @@ def test_stretches_may_be_spent() -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_sweeps_and_stretches_in_pieces_are_those_at_once(
-    kind: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sweeps_in_pieces_equal_a_single_sweep(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.ascontiguousarray(planted(6, 200, 1e-9, np.random.default_rng(3))[0], dtype=kind)
-    whole = separating(rows, 20)
+    full = separating(rows, 20)
     monkeypatch.setattr(cyclic_sweeps, "PIECE", 500)
     pieces = separating(rows, 20)
-    assert pieces[0] == whole[0]
-    for one, other in zip(pieces[1:], whole[1:], strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert pieces[0] == full[0]
+    for first, second in zip(pieces[1:], full[1:], strict=True):
+        np.testing.assert_array_equal(first, second)
 
 
 def test_sweeps_end_within_a_piece_after_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +294,7 @@ def test_sweeps_end_within_a_piece_after_the_time_is_up(monkeypatch: pytest.Monk
     assert len(directions) <= 7 * 500 // (2 * rows.size) + 7
 
 
-def test_a_point_that_separates_is_kept_unless_a_stretch_comes_first() -> None:
+def test_a_separating_point_is_returned_unless_a_stretch_comes_first() -> None:
     rows, centre = planted(5, 100, 0.1, np.random.default_rng(2))
     for stretch in (False, True):
         point, directions = centre.copy(), np.empty((5, 5))

@@ -37,19 +37,19 @@ def scattered(seed: int, kind: Any) -> npt.NDArray[Any]:
 
 
 def check(rows: npt.NDArray[Any], run: SeparationRun) -> None:
-    near = 1e-5 if rows.dtype == np.float32 else 1e-12
+    tolerance = 1e-5 if rows.dtype == np.float32 else 1e-12
     data = rows.astype(float)
     assert run.point.dtype == run.weights.dtype == np.float64
     assert run.weights.min() >= 0.0
     assert run.weights.sum() == pytest.approx(1.0)
-    assert run.length == pytest.approx(np.linalg.norm(run.weights @ data), abs=near)
-    assert np.linalg.norm(run.point) <= 1.0 + near
-    assert (data @ run.point).min() <= run.length + near  # weak duality
+    assert run.length == pytest.approx(np.linalg.norm(run.weights @ data), abs=tolerance)
+    assert np.linalg.norm(run.point) <= 1.0 + tolerance
+    assert (data @ run.point).min() <= run.length + tolerance  # weak duality
     if run.separated:
-        assert (data @ run.point).min() > -near
+        assert (data @ run.point).min() > -tolerance
     total = run.state.numbers[TOTAL]
     np.testing.assert_allclose(
-        run.state.entries[0], data @ run.state.points[0], rtol=0, atol=near * (1 + total)
+        run.state.entries[0], data @ run.state.points[0], rtol=0, atol=tolerance * (1 + total)
     )
     assert 1.0 <= run.state.numbers[ETA] <= LONGEST
 
@@ -68,7 +68,7 @@ def test_separable_rows_are_separated(size: int, seed: int, kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
-def test_rows_without_a_separator_give_weights_that_say_so(seed: int, kind: Any) -> None:
+def test_weights_of_inseparable_rows_prove_it(seed: int, kind: Any) -> None:
     rows = scattered(seed, kind)
     run = separate(rows, 300)
     check(rows, run)
@@ -91,14 +91,14 @@ def test_no_iterations_are_the_beginning(kind: Any) -> None:
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_a_run_cut_in_pieces_is_the_run(seed: int, kind: Any) -> None:
     rows = separable(400, seed, kind, 1e-4)
-    whole, course, iterations, products = separate(rows, 1000), begin(rows), 0, 0
-    run = separate(rows, 0, start=course)
+    full, state, iterations, products = separate(rows, 1000), begin(rows), 0, 0
+    run = separate(rows, 0, start=state)
     while not run.separated and iterations < 1000:
-        run = separate(rows, 3, start=course)
+        run = separate(rows, 3, start=state)
         iterations, products = iterations + run.iterations, products + run.products
-    assert (iterations, products) == (whole.iterations, whole.products)
-    np.testing.assert_array_equal(run.point, whole.point)
-    np.testing.assert_array_equal(run.weights, whole.weights)
+    assert (iterations, products) == (full.iterations, full.products)
+    np.testing.assert_array_equal(run.point, full.point)
+    np.testing.assert_array_equal(run.weights, full.weights)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -128,33 +128,33 @@ def test_clearance_asks_for_more_than_0(kind: Any) -> None:
     st.sampled_from(TYPES),
     st.sampled_from(TYPES),
 )
-def test_a_course_goes_on_on_other_rows(seed: int, kind: Any, then: Any) -> None:
+def test_a_run_resumes_on_other_rows(seed: int, kind: Any, then: Any) -> None:
     rows = separable(300, seed, np.float64)
     run = separate(np.ascontiguousarray(rows[:100], dtype=kind), 30)
     before = run.state.points[0].copy(), run.state.numbers.copy()
     more = np.ascontiguousarray(rows[50:], dtype=then)
-    course = carried(run.state, more)
-    assert course.numbers[TOTAL] == before[1][TOTAL]
-    np.testing.assert_array_equal(course.points[0], before[0])
+    state = carried(run.state, more)
+    assert state.numbers[TOTAL] == before[1][TOTAL]
+    np.testing.assert_array_equal(state.points[0], before[0])
     np.testing.assert_array_equal(run.state.points[0], before[0])
-    check(more, separate(more, 0, start=course))
-    later = separate(more, 2000, start=course)
+    check(more, separate(more, 0, start=state))
+    later = separate(more, 2000, start=state)
     assert later.separated
     assert (more.astype(float) @ later.point > 0).all()
     check(more, later)
 
 
-def test_going_on_where_rows_join_is_shorter_than_beginning_anew() -> None:
+def test_resuming_with_more_rows_is_faster_than_restarting() -> None:
     rows = separable(3000, 1, np.float32, 1e-4)
-    chosen, course, anew, on = np.arange(100), None, 0, 0
+    selected, state, anew, on = np.arange(100), None, 0, 0
     for _ in range(50):
-        block = np.ascontiguousarray(rows[chosen])
+        block = np.ascontiguousarray(rows[selected])
         anew += separate(block, 5000).iterations
-        run = separate(block, 5000, start=None if course is None else carried(course, block))
-        on, course = on + run.iterations, run.state
+        run = separate(block, 5000, start=None if state is None else carried(state, block))
+        on, state = on + run.iterations, run.state
         violated = np.flatnonzero(rows @ run.point.astype(np.float32) <= 0)
         if not len(violated):
             break
-        chosen = np.union1d(chosen, violated[:100])
+        selected = np.union1d(selected, violated[:100])
     assert not len(violated)
     assert on < anew

@@ -34,7 +34,7 @@ spreads = st.sampled_from([0.0, 0.1, 10.0, 1e4])
 """Of the sums, in units of the temperature: from a uniform softmin to a single atom."""
 
 
-def tolerance(kind: Any) -> float:
+def tolerance_of(kind: Any) -> float:
     return 3e-5 if kind is np.float32 else 1e-12
 
 
@@ -59,9 +59,9 @@ def test_the_softmin_is_that_of_numpy(
         results.append((make(sums, scores, eta, 0.3, new_sums, share), new_sums, share))
     (numbers, new_sums, share), (expected, exact_sums, exact_share) = results
     scale = 1.0 + spread + eta
-    assert numbers == pytest.approx(expected, rel=tolerance(kind), abs=1e-13 * scale)
+    assert numbers == pytest.approx(expected, rel=tolerance_of(kind), abs=1e-13 * scale)
     np.testing.assert_allclose(new_sums, exact_sums, rtol=1e-14, atol=1e-13 * scale)
-    np.testing.assert_allclose(share, exact_share, rtol=0, atol=tolerance(kind))
+    np.testing.assert_allclose(share, exact_share, rtol=0, atol=tolerance_of(kind))
     assert numbers[0] == new_sums.min()
     assert share.sum(dtype=float) == pytest.approx(1.0, abs=1e-5)
 
@@ -109,13 +109,13 @@ def test_a_pass_is_the_softmin_and_two_products(
     expected = softmin_reference(
         sums, rows.astype(float) @ centre.astype(float), 2.0, 0.3, exact_sums, exact
     )
-    near = tolerance(kind)
+    tolerance = tolerance_of(kind)
     assert lowest_score == scores.min()
-    np.testing.assert_allclose(numbers, expected, rtol=near, atol=near)
-    np.testing.assert_allclose(scores, rows @ centre, rtol=near, atol=near)
-    np.testing.assert_allclose(new_sums, exact_sums, rtol=near, atol=near)
-    np.testing.assert_allclose(share, exact, rtol=near, atol=near)
-    np.testing.assert_allclose(image, exact @ rows.astype(float), rtol=near, atol=near)
+    np.testing.assert_allclose(numbers, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(scores, rows @ centre, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(new_sums, exact_sums, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(share, exact, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(image, exact @ rows.astype(float), rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -145,38 +145,36 @@ def in_numpy(rows: FloatArray, most: int) -> Any:
     return state
 
 
-@pytest.mark.parametrize(("kind", "near"), [(np.float32, 2e-3), (np.float64, 1e-8)])
+@pytest.mark.parametrize(("kind", "tolerance"), [(np.float32, 2e-3), (np.float64, 1e-8)])
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
-def test_the_loop_takes_the_steps_of_the_algorithm(seed: int, kind: Any, near: float) -> None:
+def test_the_compiled_loop_equals_the_algorithm(seed: int, kind: Any, tolerance: float) -> None:
     rows = unit(60, 12, seed, np.float64)  # most of these have no separator
     run = separate(rows.astype(kind), 12)
     state = in_numpy(rows, run.iterations)
-    course, (eta, total, weight, log_partition, trials) = run.state, run.state.numbers
+    carried_state, (eta, total, weight, log_partition, trials) = run.state, run.state.numbers
     assert trials == state.iterations
-    assert eta == pytest.approx(state.eta, rel=10 * near)
-    assert total == weight == pytest.approx(state.total, rel=near)
-    assert log_partition == pytest.approx(state.log_partition, rel=near)
-    for kept, expected in (
-        (course.centre, state.centre),
-        (course.points[0], state.point),
-        (course.points[1], state.share_image),
-        (course.points[2], state.image),
-        (course.entries[0], state.scores),
-        (course.entries[1], state.weights),
+    assert eta == pytest.approx(state.eta, rel=10 * tolerance)
+    assert total == weight == pytest.approx(state.total, rel=tolerance)
+    assert log_partition == pytest.approx(state.log_partition, rel=tolerance)
+    for values, expected in (
+        (carried_state.centre, state.centre),
+        (carried_state.points[0], state.point),
+        (carried_state.points[1], state.share_image),
+        (carried_state.points[2], state.image),
+        (carried_state.entries[0], state.scores),
+        (carried_state.entries[1], state.weights),
     ):
-        np.testing.assert_allclose(kept, expected, rtol=0, atol=near * total)
+        np.testing.assert_allclose(values, expected, rtol=0, atol=tolerance * total)
 
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_numbers_that_break_end_the_loop_where_it_stands(kind: Any) -> None:
     rows = planted(4, 30, 0.001, np.random.default_rng(0))[0].astype(kind)
-    course = begin(rows)
-    course.centre[0] = np.nan
-    arrays = (course.points.copy(), course.entries.copy(), course.numbers.copy())
-    ended = entropic_loop(
-        rows, course.centre, course.points, course.entries, course.numbers, 10, 0.0
-    )
+    state = begin(rows)
+    state.centre[0] = np.nan
+    arrays = (state.points.copy(), state.entries.copy(), state.numbers.copy())
+    ended = entropic_loop(rows, state.centre, state.points, state.entries, state.numbers, 10, 0.0)
     assert ended == (BROKEN, 0, 1)
-    for kept, before in zip((course.points, course.entries, course.numbers), arrays, strict=True):
-        np.testing.assert_array_equal(kept, before)
-    assert course.numbers[LOG_PARTITION] == pytest.approx(math.log(30))
+    for array, before in zip((state.points, state.entries, state.numbers), arrays, strict=True):
+        np.testing.assert_array_equal(array, before)
+    assert state.numbers[LOG_PARTITION] == pytest.approx(math.log(30))

@@ -36,9 +36,9 @@ def drawn(seed: int, *, rows: int = 120, columns: int = 30, density: float = 0.2
 
 
 def stored(dense: FloatArray) -> sp.csr_array:
-    found = sp.csr_array(dense / np.linalg.norm(dense, axis=1)[:, None])
-    found.indices, found.indptr = found.indices.astype("i4"), found.indptr.astype("i4")
-    return found
+    matrix = sp.csr_array(dense / np.linalg.norm(dense, axis=1)[:, None])
+    matrix.indices, matrix.indptr = matrix.indices.astype("i4"), matrix.indptr.astype("i4")
+    return matrix
 
 
 def separable(seed: int, **shape: int) -> sp.csr_array:
@@ -78,9 +78,9 @@ def test_passes_are_products_of_the_rows_written_out(seed: int) -> None:
 
     products = np.empty(count)
     hinge_curvature(*unsigned(rows), active[:count], direction, products, image)
-    some = dense[residuals > 0.0]
-    np.testing.assert_allclose(products, some @ direction, atol=1e-14)
-    np.testing.assert_allclose(image, some.T @ (some @ direction), atol=1e-13)
+    active_rows = dense[residuals > 0.0]
+    np.testing.assert_allclose(products, active_rows @ direction, atol=1e-14)
+    np.testing.assert_allclose(image, active_rows.T @ (active_rows @ direction), atol=1e-13)
 
     moves = np.full(m, 7.0)
     inactive_scores(*unsigned(rows), scores, direction, moves)
@@ -131,18 +131,24 @@ def test_conjugate_gradients_solve_the_equations(seed: int) -> None:
     rows, rng = drawn(seed, columns=20), RNG(seed)
     dense, (m, n) = rows.toarray(), rows.shape
     active = np.sort(rng.choice(m, 70, replace=False)).astype(np.uint32)
-    some = dense[active]
+    active_rows = dense[active]
     diagonal = (dense**2).sum(axis=0)
     inverse = np.divide(1.0, diagonal, out=np.zeros(n), where=diagonal > 0.0)
-    residual, solution, moves = some.T @ (some @ rng.random(n)), np.empty(n), np.full(m, 7.0)
+    residual, solution, moves = (
+        active_rows.T @ (active_rows @ rng.random(n)),
+        np.empty(n),
+        np.full(m, 7.0),
+    )
     right = residual.copy()
-    made = conjugate_gradients(
+    products = conjugate_gradients(
         *unsigned(rows), active, inverse, residual, solution, moves, 1e-9, 500
     )
-    assert 0 < made < 500
-    np.testing.assert_allclose(some.T @ (some @ solution), right, atol=1e-6)
-    np.testing.assert_allclose(residual, right - some.T @ (some @ solution), atol=1e-10)
-    np.testing.assert_allclose(moves[active], some @ solution, atol=1e-10)
+    assert 0 < products < 500
+    np.testing.assert_allclose(active_rows.T @ (active_rows @ solution), right, atol=1e-6)
+    np.testing.assert_allclose(
+        residual, right - active_rows.T @ (active_rows @ solution), atol=1e-10
+    )
+    np.testing.assert_allclose(moves[active], active_rows @ solution, atol=1e-10)
     assert (np.delete(moves, active) == 7.0).all()
 
 
@@ -172,7 +178,7 @@ def test_separable_rows_are_separated(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_others_have_weights_whose_image_vanishes(seed: int) -> None:
+def test_inseparable_rows_have_weights_with_a_vanishing_image(seed: int) -> None:
     """Gordan's alternative, from the residuals of a minimum."""
     rows = drawn(seed)
     run = newton_on_hinge(rows, 1000, threshold=1e-13)
@@ -198,14 +204,14 @@ def test_weights_bound_the_margin_at_any_time(seed: int, most: int) -> None:
     rng = RNG(seed)
     run = newton_on_hinge(rows, most)
     points = [run.point, newton_on_hinge(rows, 1000).point, *rng.standard_normal((20, 30))]
-    largest = max((rows @ one).min() / np.linalg.norm(one) for one in points)
+    largest = max((rows @ point).min() / np.linalg.norm(point) for point in points)
     assert run.length >= largest
 
 
 def test_a_point_that_separates_is_left_where_it_is() -> None:
     rows = separable(1)
-    known = newton_on_hinge(rows, 1000).point
-    run = newton_on_hinge(rows, 1000, start=known / np.abs(rows @ known).min())
+    separator = newton_on_hinge(rows, 1000).point
+    run = newton_on_hinge(rows, 1000, start=separator / np.abs(rows @ separator).min())
     assert run.steps <= 1
     assert (rows @ run.point).min() > 0.0
 
@@ -216,6 +222,6 @@ def test_a_clearance_that_no_point_has_is_not_claimed() -> None:
     assert not run.separated
 
 
-def test_no_product_more_is_made_than_allowed() -> None:
+def test_the_limit_on_products_is_kept() -> None:
     for most in (1, 2, 5, 17):
         assert newton_on_hinge(drawn(3), most).products == most

@@ -28,13 +28,13 @@ Real = Annotated[float, "real"]
 
 
 def run(script: str) -> str:
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    completed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout.strip()
 
 
 @pytest.mark.slow
-def test_what_computes_nothing_does_without_numba() -> None:
+def test_modules_without_computation_do_not_load_numba() -> None:
     assert run(
         "import sys, perceptron_lab.experiments.running.runner\n"
         "import perceptron_lab.algorithms.automatic.auto\n"
@@ -132,26 +132,26 @@ def test_on_small_arrays_alone_it_is_interpreted_but_not_in_cells(
     @kernel(small=True)
     def successors(x: GivenVector) -> float:
         total = 0.0
-        for one in x:
-            total += successor(one)
+        for value in x:
+            total += successor(value)
         return total
 
     monkeypatch.setattr(successor, "compiled", None)
     numbers = np.ones(entries)
     with within():
         assert successors(numbers) == 2 * entries
-    loaded = [vars(one)["compiled"] is not None for one in (successor, successors)]
+    loaded = [vars(module)["compiled"] is not None for module in (successor, successors)]
     assert loaded == [entries > SMALL or within is compiled_only] * 2
     with warnings.catch_warnings(action="error"):
         assert successors(np.where(numbers, 1e308, 0.0)) == np.inf
 
 
 @pytest.mark.slow
-def test_all_of_them_are_compiled_in_one_command() -> None:
+def test_all_kernels_are_compiled_by_one_command() -> None:
     folder = Path(module.__file__).parent
     kernels = sum(path.read_text().count("\n@kernel(") for path in folder.glob("*.py"))
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "perceptron_lab.numerics.compiled"], capture_output=True, text=True
     )
     assert kernels > 20
-    assert done.stdout == f"{kernels} kernels are compiled\n"
+    assert completed.stdout == f"{kernels} kernels are compiled\n"

@@ -64,8 +64,8 @@ def test_margin_sweeps_on_integers_are_the_reference_to_the_bit(
     expected = Margin(rows, np.zeros(rows.shape[1]), start, most)
     for sweep in (margin_sweep, margin_sweep.__wrapped__):  # type: ignore[attr-defined]
         point, counts = np.zeros(rows.shape[1]), np.zeros(len(rows))
-        found = sweep(rows, point, counts, limits, rate, start, most, 0, UNLIMITED)
-        assert found == (expected.updates, expected.seen, expected.row, expected.quiet)
+        counts_of_sweep = sweep(rows, point, counts, limits, rate, start, most, 0, UNLIMITED)
+        assert counts_of_sweep == (expected.updates, expected.seen, expected.row, expected.quiet)
         assert np.array_equal(point, expected.point)
         assert np.array_equal(counts, expected.weights)
 
@@ -88,8 +88,8 @@ def test_relaxation_sweeps_are_the_reference(seed: int, rate: float) -> None:
 
     expected = Relaxation(rows, start, 3, 50)
     point, weights = start.copy(), np.zeros(20)
-    found = relaxation_sweep(rows, squares, point, weights, rate, 1.0, 1.5, 3, 50, 0, UNLIMITED)
-    assert found == (expected.updates, expected.seen, expected.row, expected.quiet)
+    sweep = relaxation_sweep(rows, squares, point, weights, rate, 1.0, 1.5, 3, 50, 0, UNLIMITED)
+    assert sweep == (expected.updates, expected.seen, expected.row, expected.quiet)
     assert point == pytest.approx(expected.point, rel=1e-9, abs=1e-9)
     assert weights == pytest.approx(expected.weights)
 
@@ -116,12 +116,12 @@ def test_fixed_margin_sweeps_are_the_reference(seed: int, fixed: bool, angle: bo
 
     expected = Fixed(rows, start, 3, 50)
     point, weights = start.copy(), np.zeros(20)
-    given: list[Any] = [rows, squares, point, weights, rate, beta, angle]
+    arguments: list[Any] = [rows, squares, point, weights, rate, beta, angle]
     if fixed:
-        *counts, scale = fixed_length_sweep(*given, 1.0, 3, 50, 0, UNLIMITED)
+        *counts, scale = fixed_length_sweep(*arguments, 1.0, 3, 50, 0, UNLIMITED)
         assert scale == pytest.approx(expected.scale)
     else:
-        counts = list(fixed_margin_sweep(*given, 3, 50, 0, UNLIMITED))
+        counts = list(fixed_margin_sweep(*arguments, 3, 50, 0, UNLIMITED))
     assert counts == [expected.updates, expected.seen, expected.row, expected.quiet]
     assert point == pytest.approx(expected.point, rel=1e-9, abs=1e-9)
     assert weights == pytest.approx(expected.weights)
@@ -132,8 +132,8 @@ def test_zero_is_a_start_for_a_free_length() -> None:
     rows, squares, _ = some(0)
     for angle in (False, True):
         point, weights = np.zeros(6), np.zeros(20)
-        found = fixed_margin_sweep(rows, squares, point, weights, 2.0, 0.2, angle, 7, 1, 0, 9)
-        assert found == (1, 1, 8, 0)
+        sweep = fixed_margin_sweep(rows, squares, point, weights, 2.0, 0.2, angle, 7, 1, 0, 9)
+        assert sweep == (1, 1, 8, 0)
         assert np.array_equal(point, 2.0 * rows[7])
         assert weights[7] == weights.sum() == 1.0
 
@@ -143,16 +143,20 @@ def test_the_scale_of_a_fixed_length_goes_into_the_weights_before_it_leaves_the_
     rows = np.array([[1.0, 0.0], [0.0, 1.0]])
     for most in (400, 2000):
         point, weights = np.array([0.9, 0.0]), np.array([0.9, 0.0, 0.5])
-        given: list[Any] = [rows, np.ones(2), point, weights, 1.0, 0.9, False, 1.0, 0, most]
-        *_, scale = fixed_length_sweep(*given, 0, UNLIMITED)
+        arguments: list[Any] = [rows, np.ones(2), point, weights, 1.0, 0.9, False, 1.0, 0, most]
+        *_, scale = fixed_length_sweep(*arguments, 0, UNLIMITED)
         assert 1e-100 <= scale <= 1e100
         assert scale * weights[:2] == pytest.approx(point, rel=1e-9)
-        reference, shrunk, row, made = np.array([0.9, 0.0]), 0.5, 0, 0
-        while made < most:
+        reference, shrunk, row, updates_so_far = np.array([0.9, 0.0]), 0.5, 0, 0
+        while updates_so_far < most:
             if reference[row] <= 0.81:
                 reference += rows[row]
                 stretch = 0.9 / float(np.linalg.norm(reference))
-                reference, shrunk, made = stretch * reference, stretch * shrunk, made + 1
+                reference, shrunk, updates_so_far = (
+                    stretch * reference,
+                    stretch * shrunk,
+                    updates_so_far + 1,
+                )
             row = 1 - row
         assert scale * weights[2] == pytest.approx(shrunk, rel=1e-9, abs=1e-300)
         assert shrunk < 1e-100
@@ -161,7 +165,7 @@ def test_the_scale_of_a_fixed_length_goes_into_the_weights_before_it_leaves_the_
 
 @pytest.mark.parametrize("kind", ["limit", "free", "fixed"])
 @pytest.mark.parametrize("seed", repeated(range(20), kept=1))
-def test_a_course_does_not_depend_on_how_it_is_cut_by_checks_and_updates(
+def test_the_iterates_do_not_depend_on_how_checks_and_updates_split_them(
     seed: int, kind: str
 ) -> None:
     """Bit by bit, with the rows that were quiet handed on; it ends after as many looks."""
@@ -175,25 +179,25 @@ def test_a_course_does_not_depend_on_how_it_is_cut_by_checks_and_updates(
         while quiet < 20 and looked < 5000:
             to = (row, most or int(rng.integers(1, 5)), quiet, checks or int(rng.integers(1, 30)))
             if kind == "limit":
-                made, seen, row, quiet = margin_sweep(
+                updated, checked, row, quiet = margin_sweep(
                     rows, point, weights, np.full(20, 9.0), 0.7, *to
                 )
             elif kind == "free":
-                made, seen, row, quiet = fixed_margin_sweep(
+                updated, checked, row, quiet = fixed_margin_sweep(
                     rows, squares, point, weights, 0.7, 0.5, True, *to
                 )
             else:
-                made, seen, row, quiet, scale = fixed_length_sweep(
+                updated, checked, row, quiet, scale = fixed_length_sweep(
                     rows, squares, point, weights, 0.1, 0.5, True, scale, *to
                 )
-            assert made <= to[1]
-            assert seen <= to[3]
-            total, looked = total + made, looked + seen
+            assert updated <= to[1]
+            assert checked <= to[3]
+            total, looked = total + updated, looked + checked
         return np.append(point, weights), total, looked
 
-    whole, updates, looked = course(UNLIMITED, UNLIMITED)
+    full, updates, looked = course(UNLIMITED, UNLIMITED)
     assert looked < 5000
     for most, checks in ((0, UNLIMITED), (UNLIMITED, 0), (0, 0)):
-        found, made, seen = course(most, checks)
-        assert (made, seen) == (updates, looked)
-        assert np.array_equal(found, whole)
+        actual, updated, checked = course(most, checks)
+        assert (updated, checked) == (updates, looked)
+        assert np.array_equal(actual, full)

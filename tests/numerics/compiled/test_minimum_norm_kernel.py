@@ -137,10 +137,10 @@ def test_norms_fall_turn_by_turn() -> None:
 @pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_the_same_rows_give_the_same_bits(seed: int) -> None:
     rows = unit(80, 9, seed)
-    one, two = (minimum_norm_point(rows, 500) for _ in range(2))
-    assert one[2] == two[2]
-    np.testing.assert_array_equal(one[0], two[0])
-    np.testing.assert_array_equal(one[1], two[1])
+    first, second = (minimum_norm_point(rows, 500) for _ in range(2))
+    assert first[2] == second[2]
+    np.testing.assert_array_equal(first[0], second[0])
+    np.testing.assert_array_equal(first[1], second[1])
 
 
 @PROPERTY

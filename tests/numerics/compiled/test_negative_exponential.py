@@ -65,7 +65,7 @@ def test_single_numbers_have_the_same_error(case: tuple[Any, float, float], x: f
 
 
 @pytest.mark.parametrize(("kind", "low", "error"), KINDS)
-def test_what_underflows_is_0_and_nan_stays_nan(kind: Any, low: float, error: float) -> None:
+def test_underflow_gives_0_and_nan_remains_nan(kind: Any, low: float, error: float) -> None:
     x = np.array([-np.inf, np.finfo(kind).min, 1.001 * low, -0.0, 0.0, np.nan], kind)
     values = compiled(x)
     np.testing.assert_array_equal(values, np.array([0, 0, 0, 1, 1, np.nan], kind))

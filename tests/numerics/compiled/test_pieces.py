@@ -67,34 +67,36 @@ def least_norm() -> list[Any]:
 
 
 def least_norm_from_weights() -> list[Any]:
-    given, start = rows(), np.zeros(300)
+    data, start = rows(), np.zeros(300)
     start[:15] = 1.0 / 15.0
-    return list(minimum_norm_point(given, 500, start))
+    return list(minimum_norm_point(data, 500, start))
 
 
 def nearest() -> list[Any]:
-    given = rows()
+    data = rows()
     pairs, shares = np.array([0, 3]), np.array([0.5, 0.5])
-    first, second = given[:100].copy(), -given[100:200]
+    first, second = data[:100].copy(), -data[100:200]
     return list(nearest_points.nearest_points(first, second, 300, pairs, shares))
 
 
 def newton() -> list[Any]:
-    given = sp.csr_array(rows() * (rng().random((300, 20)) < 0.5))
-    given = sp.csr_array((given.data, given.indices.astype(np.int32), given.indptr), given.shape)
-    run = hinge_newton.newton_on_hinge(given, 200)
+    matrix = sp.csr_array(rows() * (rng().random((300, 20)) < 0.5))
+    matrix = sp.csr_array(
+        (matrix.data, matrix.indices.astype(np.int32), matrix.indptr), matrix.shape
+    )
+    run = hinge_newton.newton_on_hinge(matrix, 200)
     return [run.point, run.weights, run.steps, run.products]
 
 
 def conjugate() -> list[Any]:
-    given = sp.csr_array(rows() * (rng().random((300, 20)) < 0.5))
-    columns, ends = given.indices.astype(np.uint32), given.indptr.astype(np.uint32)
+    matrix = sp.csr_array(rows() * (rng().random((300, 20)) < 0.5))
+    columns, ends = matrix.indices.astype(np.uint32), matrix.indptr.astype(np.uint32)
     residual, solution, moves = rng().random(20), np.empty(20), np.zeros(300)
     active = np.arange(300, dtype=np.uint32)
-    made = hinge_newton.conjugate_gradients(
-        given.data, columns, ends, active, np.ones(20), residual, solution, moves, 1e-12, 100
+    products = hinge_newton.conjugate_gradients(
+        matrix.data, columns, ends, active, np.ones(20), residual, solution, moves, 1e-12, 100
     )
-    return [made, solution, moves]
+    return [products, solution, moves]
 
 
 def entropic() -> list[Any]:
@@ -155,8 +157,8 @@ def sparse_pivoted() -> list[Any]:
 def dense_pivoted() -> list[Any]:
     pattern, entries = positive_definite()
     matrix, direction = pattern.dense(entries) - 0.05, np.empty(80)
-    found = pivoted_cholesky.separating_direction(matrix, pivoted_cholesky.CUT_ZEROS, direction)
-    return [found, direction]
+    separated = pivoted_cholesky.separating_direction(matrix, pivoted_cholesky.CUT_ZEROS, direction)
+    return [separated, direction]
 
 
 def lanczos() -> list[Any]:
@@ -198,10 +200,10 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def test_a_loop_in_pieces_is_the_loop_at_once(
     loop: Callable[[], list[Any]], pieces: Callable[[], None]
 ) -> None:
-    whole = loop()
+    full = loop()
     pieces()
-    for one, other in zip(loop(), whole, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for first, second in zip(loop(), full, strict=True):
+        np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize("first", [1, 4])
@@ -210,24 +212,24 @@ def test_a_loop_ends_at_the_question_that_is_answered_by_the_end(
     loop: Callable[[], list[Any]], first: int, pieces: Callable[[], None]
 ) -> None:
     """What it returns is unfinished, or it raises TimeIsUp; it asks a few times more at most."""
-    whole = loop()
+    full = loop()
     pieces()
-    asked = 0
+    calls = 0
 
     def stop() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked >= first
+        nonlocal calls
+        calls += 1
+        return calls >= first
 
     with time_limit(math.inf, stop):
         try:
             part = loop()
         except TimeIsUp:
             part = []
-    assert first <= asked <= first + 3
+    assert first <= calls <= first + 3
     assert not part or any(
-        np.shape(one) != np.shape(other) or not np.array_equal(one, other)
-        for one, other in zip(part, whole, strict=True)
+        np.shape(first) != np.shape(second) or not np.array_equal(first, second)
+        for first, second in zip(part, full, strict=True)
     )
 
 
@@ -249,11 +251,11 @@ def test_weights_are_those_of_a_point_of_the_hull_wherever_the_time_ends(
     pieces: Callable[[], None],
 ) -> None:
     pieces()
-    given = rows()
+    data = rows()
     for first in range(1, 60, 4):
         questions = iter(range(1, 10**6))
         with time_limit(math.inf, lambda: next(questions) >= first):  # noqa: B023
-            point, weights, _ = minimum_norm_point(given, 500)
+            point, weights, _ = minimum_norm_point(data, 500)
         assert (weights >= 0.0).all()
         assert weights.sum() == pytest.approx(1.0)
-        np.testing.assert_allclose(point, weights @ given, atol=1e-15)
+        np.testing.assert_allclose(point, weights @ data, atol=1e-15)

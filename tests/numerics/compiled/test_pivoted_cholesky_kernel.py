@@ -30,37 +30,37 @@ MODES = [ACCEPT_ZEROS, INSPECT_ZEROS, CUT_ZEROS]
 def compiled(matrix: FloatArray, zeros: int) -> FloatArray | None:
     """Run the kernel with rubbish where the direction goes."""
     direction = np.full(len(matrix), np.nan)
-    found = separating_direction(matrix, zeros, direction)
-    return direction if found else None
+    separated = separating_direction(matrix, zeros, direction)
+    return direction if separated else None
 
 
 def assert_same(matrix: FloatArray, zeros: int) -> bool:
-    ours, theirs = compiled(matrix, zeros), separating_direction_reference(matrix, zeros)
-    assert (ours is None) == (theirs is None), (zeros, matrix)
-    if ours is None or theirs is None:
+    ours, expected = compiled(matrix, zeros), separating_direction_reference(matrix, zeros)
+    assert (ours is None) == (expected is None), (zeros, matrix)
+    if ours is None or expected is None:
         return False
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10 * np.abs(theirs).max())
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
     return True
 
 
 @pytest.mark.parametrize("zeros", MODES)
 def test_kernel_and_reference_agree_on_random_and_adversarial_matrices(zeros: int) -> None:
-    found = Counter(assert_same(matrix, zeros) for matrix in all_matrices(700))
-    assert min(found[True], found[False]) > 100
+    counts = Counter(assert_same(matrix, zeros) for matrix in all_matrices(700))
+    assert min(counts[True], counts[False]) > 100
 
 
 @pytest.mark.parametrize("zeros", MODES)
 @pytest.mark.parametrize("order", [20, 60])
 def test_kernel_and_reference_agree_on_larger_matrices(order: int, zeros: int) -> None:
     rng = np.random.default_rng(order)
-    found: Counter[bool] = Counter()
+    counts: Counter[bool] = Counter()
     for shift in (0.0, 0.5, 1.0, 3.0):
         matrix = gaussian(order, rng) + shift * order * np.eye(order)
-        found[assert_same(matrix, zeros)] += 1
+        counts[assert_same(matrix, zeros)] += 1
     low_rank = rng.standard_normal((order // 2, order))
     assert_same(low_rank.T @ low_rank, zeros)
-    assert found[True]
-    assert found[False]
+    assert counts[True]
+    assert counts[False]
 
 
 small_integers = st.integers(1, 6).flatmap(

@@ -21,14 +21,14 @@ def test_it_is_an_upper_bound_and_sharp(slack: float) -> None:
         pattern = random_pattern(14, 40, rng)
         entries = rng.standard_normal(pattern.size) * 10.0 ** rng.integers(-8, 9, pattern.size)
         direction = rng.uniform(-1.0, 1.0, 14) * (rng.random(14) < 0.7)
-        whole = plus_identity(exact(pattern.dense(entries)), Fraction(slack))
-        true = form(whole, direction)
-        sizes = form([[abs(entry) for entry in row] for row in whole], np.abs(direction))
+        full = plus_identity(exact(pattern.dense(entries)), Fraction(slack))
+        true = form(full, direction)
+        sizes = form([[abs(entry) for entry in row] for row in full], np.abs(direction))
         bound = Fraction(curvature_above(pattern, entries, slack, direction))
         assert true <= bound <= true + Fraction(12, 2**53) * sizes + Fraction(1, 2**1000)
 
 
-def test_what_is_zero_term_by_term_is_zero() -> None:
+def test_terms_that_are_all_zero_give_zero() -> None:
     pattern = Pattern(3, np.array([0, 1, 2, 0]), np.array([0, 1, 2, 2]))
     entries = np.array([2.0, 0.0, 5.0, 1.0])
     assert curvature_above(pattern, entries, 0.0, np.array([0.0, 1.0, 0.0])) == 0.0
@@ -38,6 +38,6 @@ def test_what_is_zero_term_by_term_is_zero() -> None:
 
 
 @pytest.mark.parametrize("bad", [np.inf, np.nan])
-def test_nothing_is_known_of_numbers_that_are_not_finite(bad: float) -> None:
+def test_non_finite_numbers_give_no_information(bad: float) -> None:
     pattern = Pattern(1, np.array([0]), np.array([0]))
     assert curvature_above(pattern, np.array([bad]), 0.0, np.ones(1)) == math.inf

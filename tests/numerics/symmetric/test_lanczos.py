@@ -14,7 +14,7 @@ from perceptron_lab.numerics.symmetric.lanczos import (
 
 
 @pytest.mark.parametrize("order", [1, 2, 9, 10, 11, 60, 250])
-def test_the_lowest_eigenvalue_is_found(order: int) -> None:
+def test_the_lowest_eigenvalue_is_computed(order: int) -> None:
     rng = np.random.default_rng(order)
     matrix = rng.standard_normal((order, order))
     matrix = (matrix + matrix.T) / 2.0
@@ -36,20 +36,20 @@ def test_eigenvalues_of_any_multiplicity(diagonal: np.ndarray) -> None:
 
 
 def test_it_is_the_same_at_every_call_and_ends_with_its_products() -> None:
-    order, asked = 3000, []
+    order, calls = 3000, []
 
     class Path:
         shape = (order, order)
 
         def __matmul__(self, vector: np.ndarray) -> np.ndarray:
-            asked.append(1)
+            calls.append(1)
             around = np.zeros(order)
             around[1:] += vector[:-1]
             around[:-1] += vector[1:]
             return 2.0 * vector - around
 
     first, second = lowest_eigenpair(Path(), 0.0), lowest_eigenpair(Path(), 0.0)
-    assert len(asked) == 2 * MOST_PRODUCTS
+    assert len(calls) == 2 * MOST_PRODUCTS
     assert first.value == second.value
     np.testing.assert_array_equal(first.vector, second.vector)
     assert 2.0 - 2.0 * np.cos(np.pi / (order + 1)) <= first.value < 1e-2
@@ -70,7 +70,7 @@ def test_the_first_ritz_value_below_the_shift_ends_it(order: int, shift: float) 
     assert products == 1 or negative_direction(matrix, shift, products - 1) == (None, products - 1)
 
 
-def test_nothing_is_found_above_the_lowest_eigenvalue() -> None:
+def test_no_value_above_the_lowest_eigenvalue_is_accepted() -> None:
     matrix = np.diag(np.arange(1.0, 50.0))
     assert negative_direction(matrix, 0.999, 200) == (None, 49)
     assert negative_direction(np.eye(5), 0.5, 200) == (None, 1)

@@ -32,13 +32,13 @@ def product(factor: RaisedFactor) -> tuple[FloatArray, FloatArray]:
     lower, pivots = np.eye(n, dtype=np.longdouble), np.ones(n, dtype=np.longdouble)
     ends, rows = how.structure[6], how.structure[7]
     for j in range(head):
-        some = slice(ends[j], ends[j + 1])
-        lower[rows[some], j] = factor.entries[some]
+        span = slice(ends[j], ends[j + 1])
+        lower[rows[span], j] = factor.entries[span]
     pivots[:head] = factor.pivots
     lower[head:, head:] = np.tril(factor.remainder)
-    whole = np.empty((n, n), dtype=np.longdouble)
-    whole[np.ix_(how.order, how.order)] = (lower * pivots) @ lower.T
-    return whole, pivots
+    full = np.empty((n, n), dtype=np.longdouble)
+    full[np.ix_(how.order, how.order)] = (lower * pivots) @ lower.T
+    return full, pivots
 
 
 @pytest.mark.parametrize(("n", "edges"), [(1, 0), (40, 60), (150, 900), (60, 3000)])
@@ -49,21 +49,21 @@ def test_the_factor_is_that_of_the_raised_matrix(n: int, edges: int, definite: b
         factor = RaisedFactor(pattern)
         floors = np.full(n, 1e-3)
         raises = factor.eliminate(entries, floors)
-        whole, pivots = product(factor)
+        full, pivots = product(factor)
         assert (pivots > 0.0).all()
         assert (raises >= 0.0).all()
         assert not (definite and raises.any())
         assert definite or n == 1 or raises.any()
-        wanted = pattern.dense(entries).astype(np.longdouble) + np.diag(raises)
+        expected = pattern.dense(entries).astype(np.longdouble) + np.diag(raises)
         diagonal = entries[pattern.diagonal] + raises
-        missed = np.abs(whole - wanted).sum(axis=1)
+        missed = np.abs(full - expected).sum(axis=1)
         bound = factor.rounding(diagonal)
         assert (missed <= bound).all(), (missed / bound).max()
         # and the bound is one of rounding errors, no more
         assert bound.max() <= 1e-11 * max(1.0, float(diagonal.max())) * n
 
 
-def test_a_factor_is_used_again_for_another_matrix() -> None:
+def test_a_factorisation_is_reused_for_another_matrix() -> None:
     pattern, entries = pattern_and_entries(1, 80, 300, definite=True)
     factor, floors = RaisedFactor(pattern), np.full(80, 1e-9)
     factor.eliminate(pattern_and_entries(2, 80, 300, definite=False)[1][: pattern.size], floors)

@@ -15,10 +15,10 @@ from perceptron_lab.systems.pencil import homogenised
 
 def random_pattern(order: int, edges: int, rng: np.random.Generator) -> Pattern:
     rows, columns = np.triu_indices(order, 1)
-    chosen = rng.choice(len(rows), size=min(edges, len(rows)), replace=False)
+    selected = rng.choice(len(rows), size=min(edges, len(rows)), replace=False)
     diagonal = np.arange(order)
-    mixed = rng.permutation(order + len(chosen))  # places may come in any order
-    both = np.append(diagonal, rows[chosen])[mixed], np.append(diagonal, columns[chosen])[mixed]
+    mixed = rng.permutation(order + len(selected))  # places may come in any order
+    both = np.append(diagonal, rows[selected])[mixed], np.append(diagonal, columns[selected])[mixed]
     return Pattern(order, *both)
 
 
@@ -28,7 +28,7 @@ def definite(pattern: Pattern, rng: np.random.Generator, lowest: float = 0.1) ->
     return entries
 
 
-def whole(factor: Factor) -> FloatArray:
+def dense_factor(factor: Factor) -> FloatArray:
     """L D^1/2 as a dense matrix, in the order of elimination."""
     how = factor.elimination
     head, order = how.head, len(how.order)
@@ -52,7 +52,7 @@ def test_the_factor_times_its_transpose_is_the_matrix(order: int, edges: int, sh
     entries = definite(pattern, rng)
     factor = factorised(pattern, entries, shift)
     assert factor.failed == -1
-    left, how = whole(factor), factor.elimination
+    left, how = dense_factor(factor), factor.elimination
     matrix = pattern.dense(entries) - shift * np.eye(order)
     np.testing.assert_allclose(left @ left.T, matrix[np.ix_(how.order, how.order)], atol=1e-12)
     assert (np.count_nonzero(left, axis=1) <= how.terms).all()
@@ -95,9 +95,9 @@ def test_a_complete_pattern_is_one_dense_matrix_in_its_own_order() -> None:
 def test_numbers_that_are_not_finite_fail() -> None:
     pattern = random_pattern(12, 20, np.random.default_rng(5))
     for bad in (np.nan, np.inf):
-        for place in range(pattern.size):
+        for index in range(pattern.size):
             entries = 10.0 * (pattern.rows == pattern.columns)
-            entries[place] = bad
+            entries[index] = bad
             assert factorised(pattern, entries).failed >= 0
 
 

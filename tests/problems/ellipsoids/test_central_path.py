@@ -21,8 +21,8 @@ def like_documents(seed: int, positives: int, negatives: int, dimension: int) ->
     rng = np.random.default_rng(seed)
     classes = []
     for count, size in ((positives, 0.3), (negatives, 0.1)):
-        used = rng.random((count, dimension)) < 0.4
-        classes.append(used * rng.exponential(size, (count, dimension)) + 0.01)
+        present = rng.random((count, dimension)) < 0.4
+        classes.append(present * rng.exponential(size, (count, dimension)) + 0.01)
         classes[-1] += 0.02 * rng.standard_normal((count, dimension))
     return classes
 
@@ -35,10 +35,10 @@ def solved(positives: FloatArray, negatives: FloatArray) -> tuple[ClassPair, Sol
 
 @pytest.mark.parametrize("seed", range(3))
 def test_optimality_conditions(seed: int) -> None:
-    classes, found = solved(*overlapping(seed, 50, 80, 3))
-    inside = quadratic_values(found.quadratic, classes.positives)
-    outside = quadratic_values(found.quadratic, classes.negatives)
-    level = -2.0 * found.threshold
+    classes, result = solved(*overlapping(seed, 50, 80, 3))
+    inside = quadratic_values(result.quadratic, classes.positives)
+    outside = quadratic_values(result.quadratic, classes.negatives)
+    level = -2.0 * result.threshold
     assert level == pytest.approx(1.0, rel=1e-7)
     assert inside.max() < 0.0
     assert outside.min() > -level
@@ -49,17 +49,19 @@ def test_optimality_conditions(seed: int) -> None:
         plus @ classes.positives, minus @ classes.negatives, atol=1e-6 * plus.sum()
     )
     moments = [(p.T * w) @ p for p, w in ((classes.positives, plus), (classes.negatives, minus))]
-    inverse = np.linalg.inv(found.quadratic[:-1, :-1])
+    inverse = np.linalg.inv(result.quadratic[:-1, :-1])
     np.testing.assert_allclose(moments[0] - moments[1], inverse, rtol=1e-5, atol=1e-6)
 
 
 def test_affine_maps_do_not_change_the_ranking() -> None:
     positives, negatives = overlapping(3, 50, 80, 3)
     affine = np.array([[1e3, 2.0, 0.0], [0.0, 1.0, 0.5], [3.0, 0.0, 1e-2]])
-    found = maximal_separation(positives, negatives, solver="central-path")
-    moved = maximal_separation(positives @ affine, negatives @ affine, solver="central-path")
+    separation = maximal_separation(positives, negatives, solver="central-path")
+    shifted = maximal_separation(positives @ affine, negatives @ affine, solver="central-path")
     np.testing.assert_allclose(
-        moved.decision_values(negatives @ affine), found.decision_values(negatives), rtol=1e-5
+        shifted.decision_values(negatives @ affine),
+        separation.decision_values(negatives),
+        rtol=1e-5,
     )
 
 
@@ -84,8 +86,8 @@ def on_the_path(classes: ClassPair, distance: float) -> FloatArray:
 def test_it_is_the_limit_of_the_barrier_problem() -> None:
     frame = AffineFrame.of(*(parts := overlapping(5, 12, 15, 2)))
     classes = ClassPair(frame.coordinates(parts[0]), frame.coordinates(parts[1]))
-    found = solve_by_central_path(classes, 1e-10, SolverLimits(500))
-    limit = found.quadratic * (sum(map(len, parts)) + 2)  # there s = m + r
+    result = solve_by_central_path(classes, 1e-10, SolverLimits(500))
+    limit = result.quadratic * (sum(map(len, parts)) + 2)  # there s = m + r
     errors = [
         np.linalg.norm(on_the_path(classes, distance) - limit) / np.linalg.norm(limit)
         for distance in (1e-3, 1e-4)
@@ -99,10 +101,10 @@ def test_degenerate_data_have_a_ranking_and_no_ellipsoid() -> None:
     fresh = like_documents(1, 60, 400, 5)
     limit = maximal_separation(positives, negatives, solver="central-path")
     other = maximal_separation(positives, negatives)
-    for found in (limit, other):
-        assert found.status is Status.INFEASIBLE
-        assert found.ratio == 0.0
-        assert found.ellipsoid is None
+    for separation in (limit, other):
+        assert separation.status is Status.INFEASIBLE
+        assert separation.ratio == 0.0
+        assert separation.ellipsoid is None
     np.testing.assert_array_equal(limit.matrix, np.diag([0.0] * 5 + [1.0]))
     np.testing.assert_allclose(other.matrix, limit.matrix, atol=1e-6)
     inside, outside = (limit.decision_values(part) for part in fresh)
@@ -111,11 +113,11 @@ def test_degenerate_data_have_a_ranking_and_no_ellipsoid() -> None:
 
 def test_examples_at_one_point_are_ranked_by_their_distance_to_it() -> None:
     positives, negatives = np.ones((2, 3)), np.vstack([np.ones((1, 3)), np.eye(3)])
-    found = maximal_separation(positives, negatives, solver="central-path")
-    assert found.status is Status.INFEASIBLE
-    assert found.inseparability is not None
-    assert found.inseparability.rows == (0, 0)
-    values = found.decision_values(np.vstack([positives, negatives]))
+    separation = maximal_separation(positives, negatives, solver="central-path")
+    assert separation.status is Status.INFEASIBLE
+    assert separation.inseparability is not None
+    assert separation.inseparability.rows == (0, 0)
+    values = separation.decision_values(np.vstack([positives, negatives]))
     assert values[0] == values[1] == values[2]
     assert (values[3:] < values[0]).all()
 

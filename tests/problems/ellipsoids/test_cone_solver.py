@@ -29,16 +29,16 @@ def test_solvers_and_dual_agree_on_large_ratios(
     positives: int, negatives: int, dimension: int, factor: float
 ) -> None:
     classes = distant(dimension, positives, negatives, dimension, factor)
-    found = maximal_separation(*classes)
-    assert 1e2 < found.ratio < 1e6
-    assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
+    separation = maximal_separation(*classes)
+    assert 1e2 < separation.ratio < 1e6
+    assert separation.ratio_upper - separation.ratio_lower <= 1e-8 * separation.ratio
     for solver in REFERENCES:
         other = maximal_separation(*classes, solver=solver, tolerance=1e-8)
         assert other.status is Status.FEASIBLE
-        assert other.ratio == pytest.approx(found.ratio, rel=1e-5)
-        assert other.positive_weights.sum() - 1.0 == pytest.approx(found.ratio, rel=1e-5)
-        assert other.ratio_upper == pytest.approx(found.ratio, rel=1e-5)
-        assert other.ratio_lower == pytest.approx(found.ratio, rel=1e-5)
+        assert other.ratio == pytest.approx(separation.ratio, rel=1e-5)
+        assert other.positive_weights.sum() - 1.0 == pytest.approx(separation.ratio, rel=1e-5)
+        assert other.ratio_upper == pytest.approx(separation.ratio, rel=1e-5)
+        assert other.ratio_lower == pytest.approx(separation.ratio, rel=1e-5)
 
 
 @pytest.mark.parametrize("solver", ["auto", "clarabel", "constraint-generation"])
@@ -46,11 +46,11 @@ def test_solvers_and_dual_agree_on_large_ratios(
 def test_far_strewn_negatives_take_other_coordinates(solver: SolverName, seed: int) -> None:
     positives, negatives = separable(seed, 14, 60, 10)
     factors = 10.0 ** np.random.default_rng(seed).uniform(1.0, 3.0, (60, 1))
-    found = maximal_separation(positives, 1.0 + factors * (negatives - 1.0), solver=solver)
-    assert found.status is Status.FEASIBLE
-    assert found.ratio > 1e3
-    assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
-    assert solver != "clarabel" or "Solved, rescaled: " in str(found)
+    separation = maximal_separation(positives, 1.0 + factors * (negatives - 1.0), solver=solver)
+    assert separation.status is Status.FEASIBLE
+    assert separation.ratio > 1e3
+    assert separation.ratio_upper - separation.ratio_lower <= 1e-8 * separation.ratio
+    assert solver != "clarabel" or "Solved, rescaled: " in str(separation)
 
 
 class Lazy:
@@ -68,16 +68,16 @@ class Lazy:
 
 
 @pytest.mark.parametrize("calls", [1, 2, 3])
-def test_clarabel_giving_up_is_mended_in_other_coordinates(
+def test_a_failure_of_clarabel_is_fixed_by_other_coordinates(
     calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     classes = separable(21, 20, 30, 2)
     expected = maximal_separation(*classes, solver="clarabel")
     monkeypatch.setattr(clarabel, "DefaultSettings", Lazy(4, calls))
-    found = maximal_separation(*classes, solver="clarabel")
-    assert found.ratio == pytest.approx(expected.ratio, rel=1e-9)
-    assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
-    assert "Clarabel: " + "MaxIterations, rescaled: " * calls in str(found)
+    separation = maximal_separation(*classes, solver="clarabel")
+    assert separation.ratio == pytest.approx(expected.ratio, rel=1e-9)
+    assert separation.ratio_upper - separation.ratio_lower <= 1e-8 * separation.ratio
+    assert "Clarabel: " + "MaxIterations, rescaled: " * calls in str(separation)
 
 
 def test_clarabel_without_a_bracket_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,12 +93,12 @@ def test_any_proved_bracket_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> Non
     classes = separable(21, 20, 30, 2)
     exact = maximal_separation(*classes)
     monkeypatch.setattr(clarabel, "DefaultSettings", Lazy(5, 100))
-    found = maximal_separation(*classes, solver="clarabel")
-    assert found.status is Status.FEASIBLE
-    assert not found.complete
-    assert found.ratio_lower <= exact.ratio_upper
-    assert exact.ratio_lower <= found.ratio_upper < np.inf
-    assert "MaxIterations" in str(found)
+    separation = maximal_separation(*classes, solver="clarabel")
+    assert separation.status is Status.FEASIBLE
+    assert not separation.complete
+    assert separation.ratio_lower <= exact.ratio_upper
+    assert exact.ratio_lower <= separation.ratio_upper < np.inf
+    assert "MaxIterations" in str(separation)
 
 
 def test_an_early_stop_is_an_answer_if_its_bracket_is_narrow(
@@ -106,6 +106,6 @@ def test_an_early_stop_is_an_answer_if_its_bracket_is_narrow(
 ) -> None:
     classes = separable(21, 20, 30, 2)
     monkeypatch.setattr(clarabel, "DefaultSettings", Lazy(7, 100))
-    found = maximal_separation(*classes, solver="clarabel", tolerance=1e-3)
-    assert "MaxIterations" in str(found)
-    assert 0.0 < found.ratio_upper - found.ratio_lower <= 1e-2 * (1.0 + found.ratio)
+    separation = maximal_separation(*classes, solver="clarabel", tolerance=1e-3)
+    assert "MaxIterations" in str(separation)
+    assert 0.0 < separation.ratio_upper - separation.ratio_lower <= 1e-2 * (1.0 + separation.ratio)

@@ -34,16 +34,16 @@ def shells(outside: float) -> tuple[FloatArray, FloatArray]:
 def test_a_separation_ends_at_any_question_with_a_bracket(outside: float, solver: str) -> None:
     count, parts = StopAt(), shells(outside)
     with time_limit(math.inf, count):
-        whole = maximal_separation(*parts, solver=solver)
+        full = maximal_separation(*parts, solver=solver)
     incomplete = 0
     for questions in np.unique(np.linspace(1, count.asked, 12).astype(int)).tolist():
         stop = StopAt(questions)
         with time_limit(math.inf, stop):
-            found = maximal_separation(*parts, solver=solver)
+            separation = maximal_separation(*parts, solver=solver)
         assert stop.asked <= questions + FURTHER
-        assert found.ratio_lower <= whole.ratio_upper
-        assert found.ratio_upper >= whole.ratio_lower
-        incomplete += not found.complete
+        assert separation.ratio_lower <= full.ratio_upper
+        assert separation.ratio_upper >= full.ratio_lower
+        incomplete += not separation.complete
     assert incomplete
 
 
@@ -63,12 +63,12 @@ def test_the_time_ends_an_iteration_between_two_panels(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("shape", [(1, 1), (128, 128), (300, 129), (700, 300)])
 def test_panels_give_the_triangular_factor(shape: tuple[int, int]) -> None:
     columns = np.random.default_rng(0).standard_normal(shape)
-    kept = columns.copy()
-    found = primal_dual.triangular_factor(columns)
+    before = columns.copy()
+    factor = primal_dual.triangular_factor(columns)
     expected = np.linalg.qr(columns, mode="r")
-    np.testing.assert_array_equal(columns, kept)
-    np.testing.assert_array_equal(found, np.triu(found))
-    np.testing.assert_allclose(found, expected, atol=1e-13 * np.abs(expected).max())
+    np.testing.assert_array_equal(columns, before)
+    np.testing.assert_array_equal(factor, np.triu(factor))
+    np.testing.assert_allclose(factor, expected, atol=1e-13 * np.abs(expected).max())
 
 
 def test_proofs_without_time_leave_the_bracket_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,12 +78,12 @@ def test_proofs_without_time_leave_the_bracket_open(monkeypatch: pytest.MonkeyPa
     module = "perceptron_lab.problems.ellipsoids.hard.separation."
     for name in ("proved_lower_bound", "proved_upper_bound", "prove_inseparable"):
         monkeypatch.setattr(module + name, late)
-    found = maximal_separation(*shells(2.0))
-    assert not found.proved
-    assert (found.ratio_lower, found.ratio_upper) == (0.0, math.inf)
+    separation = maximal_separation(*shells(2.0))
+    assert not separation.proved
+    assert (separation.ratio_lower, separation.ratio_upper) == (0.0, math.inf)
 
 
-def test_a_hull_that_takes_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hull_that_exceeds_the_time_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def late(*_: object) -> None:
         raise TimeIsUp
 
@@ -92,7 +92,9 @@ def test_a_hull_that_takes_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> 
         maximal_separation(*shells(2.0))
 
 
-def test_a_central_path_without_time_leaves_what_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_central_path_without_time_returns_what_is_verified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     examples = np.vstack(shells(0.5))
     labels = np.repeat([1, 0], 30)
     model = EllipsoidSeparationClassifier(max_seconds=1000.0)

@@ -33,22 +33,25 @@ def again(classes: Classes, arrays: dict[str, Any], **more: Any) -> ProvedRatio:
 @pytest.mark.parametrize("dimension", [2, 4])
 def test_a_separating_ellipsoid(seed: int, whiten: bool, dimension: int) -> None:
     classes = separable(seed, 40, 60, dimension)
-    found = maximal_separation(*classes, whiten=whiten)
-    proved = again(classes, proof_arrays(found), whiten=whiten)
-    assert proved.status is found.status is Status.FEASIBLE
-    assert (proved.ratio_lower, proved.ratio_upper) == (found.ratio_lower, found.ratio_upper)
+    separation = maximal_separation(*classes, whiten=whiten)
+    proved = again(classes, proof_arrays(separation), whiten=whiten)
+    assert proved.status is separation.status is Status.FEASIBLE
+    assert (proved.ratio_lower, proved.ratio_upper) == (
+        separation.ratio_lower,
+        separation.ratio_upper,
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_weights_that_show_that_there_is_none(seed: int) -> None:
+def test_weights_prove_that_no_ellipsoid_exists(seed: int) -> None:
     classes = overlapping(seed, 50, 80, 3)
-    found = maximal_separation(*classes)
-    proved = again(classes, proof_arrays(found))
-    assert proved.status is found.status is Status.INFEASIBLE
+    separation = maximal_separation(*classes)
+    proved = again(classes, proof_arrays(separation))
+    assert proved.status is separation.status is Status.INFEASIBLE
     assert (proved.ratio_lower, proved.ratio_upper) == (0.0, 0.0)
 
 
-def test_identical_rows_prove_it_whatever_the_weights_are() -> None:
+def test_identical_rows_prove_inseparability_with_any_weights() -> None:
     positives, negatives = separable(8, 30, 40, 2)
     negatives[17] = positives[5]
     nothing = {"positive_weights": np.zeros(30), "negative_weights": np.zeros(40)}
@@ -61,28 +64,28 @@ def test_a_negligible_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(separation, "prove_inseparable", lambda *_: None)
         patch.setattr(nothing, lambda *_: None)
-        found = maximal_separation(*classes)
-        proved = again(classes, proof_arrays(found))
-        assert proved.status is found.status is Status.MARGIN_BOUNDED
-        assert proved.ratio_upper == found.ratio_upper
+        result = maximal_separation(*classes)
+        proved = again(classes, proof_arrays(result))
+        assert proved.status is result.status is Status.MARGIN_BOUNDED
+        assert proved.ratio_upper == result.ratio_upper
         patch.setattr(
             "perceptron_lab.problems.ellipsoids.hard.separation_verification.NEGLIGIBLE", 1e-15
         )
-        assert again(classes, proof_arrays(found)).status is Status.FITTED
+        assert again(classes, proof_arrays(result)).status is Status.FITTED
     # with the stronger proof, which the claim follows from
-    assert again(classes, proof_arrays(found)).status is Status.INFEASIBLE
+    assert again(classes, proof_arrays(result)).status is Status.INFEASIBLE
 
 
 def test_an_unbounded_ratio_needs_no_arrays_but_weights() -> None:
     classes = separable(9, 3, 40, 3)
-    found = maximal_separation(*classes)
-    assert again(classes, proof_arrays(found)).status is found.status is Status.UNBOUNDED
+    separation = maximal_separation(*classes)
+    assert again(classes, proof_arrays(separation)).status is separation.status is Status.UNBOUNDED
 
 
 def test_arrays_of_other_classes_prove_nothing_of_these() -> None:
-    one, other = separable(1, 40, 60, 2), separable(2, 40, 60, 2)
-    arrays = proof_arrays(maximal_separation(*other))
-    proved = again(one, arrays)
+    first, second = separable(1, 40, 60, 2), separable(2, 40, 60, 2)
+    arrays = proof_arrays(maximal_separation(*second))
+    proved = again(first, arrays)
     assert proved.status is Status.FITTED
     assert proved.ratio_lower == 0.0
 
@@ -139,7 +142,7 @@ def test_tasks_with_different_ends_are_no_claim() -> None:
     assert proved.status is result.status is Status.FITTED
 
 
-def test_features_are_extracted_anew() -> None:
+def test_features_are_extracted_again() -> None:
     learner = EllipsoidSeparation(components=2, solver="clarabel")
     tasks = [task(4)]
     for seed in range(3):
@@ -149,14 +152,14 @@ def test_features_are_extracted_anew() -> None:
         assert proved.status is result.status
 
 
-def test_a_learner_that_proves_nothing() -> None:
+def test_a_learner_without_proof_is_refused() -> None:
     assert prove(TunedLinearScorer(), [task(1)], 0, {}) is None
 
 
 def test_a_result_keeps_its_proof_in_a_file(tmp_path: Any) -> None:
     _, result = learnt([task(1)])
     result.save(tmp_path / "result.npz")
-    kept = Result.load(tmp_path / "result.npz").proof
-    assert set(kept) == set(result.proof) > {"0.factor", "0.positive_weights"}
+    arrays = Result.load(tmp_path / "result.npz").proof
+    assert set(arrays) == set(result.proof) > {"0.factor", "0.positive_weights"}
     for name, array in result.proof.items():
-        np.testing.assert_array_equal(kept[name], array)
+        np.testing.assert_array_equal(arrays[name], array)

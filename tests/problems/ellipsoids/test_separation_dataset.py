@@ -44,7 +44,7 @@ def test_instances_are_named_after_examples_and_ratio(
 
 
 @pytest.mark.parametrize(
-    ("parameters", "place", "reason"),
+    ("parameters", "location", "reason"),
     [
         ({"ratio": 0.9}, "ratio", "greater than or equal to 1"),
         ({"attained": 1.0}, "attained", "on one ellipsoid"),
@@ -55,24 +55,26 @@ def test_instances_are_named_after_examples_and_ratio(
         ({"source": "wine", "instances": ["wine-0-3"]}, "instances", "did you mean"),
     ],
 )
-def test_what_is_refused(parameters: dict[str, Any], place: str, reason: str) -> None:
+def test_invalid_parameters_are_refused(
+    parameters: dict[str, Any], location: str, reason: str
+) -> None:
     with pytest.raises(ValidationError) as caught:
         make(**parameters)
     (error,) = caught.value.errors()
-    assert error["loc"][0] == place
+    assert error["loc"][0] == location
     assert reason in error["msg"]
 
 
 @pytest.mark.parametrize("attained", [1.5, 0.8])
-def test_the_answer_is_the_one_known(attained: float) -> None:
+def test_the_answer_equals_the_planted_one(attained: float) -> None:
     for ratio in (1.0, 1.4, 1.7):
         dataset = make(attained=attained, ratio=ratio)
         problem = dataset.load(*dataset.names(), seed=1, base=Path())
-        found = solve(problem.system, "auto")
-        assert found.proved
-        assert (found.status is Status.FEASIBLE) == (ratio < attained)
-        assert problem.measure(found.point)["attained"] <= max(attained, 1.0) * (1 + 1e-9)
-        assert (problem.measure(found.point)["attained"] > ratio) == (ratio < attained)
+        result = solve(problem.system, "auto")
+        assert result.proved
+        assert (result.status is Status.FEASIBLE) == (ratio < attained)
+        assert problem.measure(result.point)["attained"] <= max(attained, 1.0) * (1 + 1e-9)
+        assert (problem.measure(result.point)["attained"] > ratio) == (ratio < attained)
 
 
 def test_the_examples_are_those_of_ellipsoid_sets() -> None:
@@ -92,8 +94,8 @@ def test_classes_of_real_data() -> None:
     dataset = make(source="wine", instances=["wine-0-1"], ratio=1.5)
     problem = dataset.load("wine-0-1-above-1.5", seed=0, base=Path())
     assert problem.system.dimension == 14 * 15 // 2 + 1
-    found = solve(problem.system, "perceptron")
-    assert found.status is Status.FEASIBLE
-    assert problem.measure(found.point)["attained"] > 1.5
+    result = solve(problem.system, "perceptron")
+    assert result.status is Status.FEASIBLE
+    assert problem.measure(result.point)["attained"] > 1.5
     with pytest.raises(ConfigError, match="no instance here"):
         dataset.load("wine-0-1-above-1", seed=0, base=Path())

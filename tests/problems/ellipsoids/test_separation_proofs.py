@@ -39,7 +39,7 @@ from tests.problems.ellipsoids.two_class_sets import distant, overlapping, separ
 def exact_images(
     points: FloatArray, shift: FloatArray, factor: FloatArray, offset: FloatArray
 ) -> list[list[Fraction]]:
-    moved = [
+    images_of_rows = [
         [Fraction(x) - Fraction(c) for x, c in zip(row, shift.tolist(), strict=True)]
         for row in points.tolist()
     ]
@@ -49,7 +49,7 @@ def exact_images(
             sum((Fraction(g) * x for g, x in zip(line, row, strict=True)), Fraction(h))
             for line, h in lines
         ]
-        for row in moved
+        for row in images_of_rows
     ]
 
 
@@ -72,14 +72,14 @@ def test_moments_lie_within_their_error(seed: int, order: int) -> None:
     rng = np.random.default_rng(seed)
     images, masses = rng.standard_normal((6, order)), rng.random(6)
     radius = 1e-6 * rng.random((6, order))
-    near = images + radius * rng.uniform(-1.0, 1.0, radius.shape)
+    approximate = images + radius * rng.uniform(-1.0, 1.0, radius.shape)
     matrix, error = moment_with_error(images, radius, masses)
     total = Fraction(0)
     for i in range(order):
         for j in range(order):
             exact = sum(
                 Fraction(m) * Fraction(row[i]) * Fraction(row[j])
-                for m, row in zip(masses.tolist(), near.tolist(), strict=True)
+                for m, row in zip(masses.tolist(), approximate.tolist(), strict=True)
             )
             total += (Fraction(float(matrix[i, j])) - exact) ** 2
     assert total <= Fraction(error) ** 2
@@ -99,7 +99,7 @@ def test_svec_is_an_isometry(seed: int, order: int) -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4))
-def test_any_ellipsoid_proves_at_most_what_it_reaches(seed: int, order: int) -> None:
+def test_any_ellipsoid_proves_at_most_its_ratio(seed: int, order: int) -> None:
     rng = np.random.default_rng(seed)
     positives, negatives = separable(seed % 1000, 6, 6, order)
     guess = Ellipsoid(
@@ -143,8 +143,8 @@ def test_little_is_proved_without_negative_weights_or_exact_coordinates() -> Non
 def test_separable_classes_have_no_proof_of_inseparability() -> None:
     positives, negatives = separable(5, 30, 40, 3)
     frame = AffineFrame.of(positives, negatives)
-    found = maximal_separation(positives, negatives)
-    weights = found.positive_weights, found.negative_weights
+    separation = maximal_separation(positives, negatives)
+    weights = separation.positive_weights, separation.negative_weights
     assert prove_inseparable(positives, negatives, weights, frame) is None
     uniform = np.ones(30) / 30, np.ones(40) / 40
     assert prove_inseparable(positives, negatives, uniform, frame) is None
@@ -158,9 +158,9 @@ def test_weights_with_equal_means_alone_prove_nothing() -> None:
     inner, outer = ring, 2.0 * ring
     frame = AffineFrame.of(inner, outer)
     assert prove_inseparable(inner, outer, weights, frame) is None
-    found = prove_inseparable(outer, inner, weights, AffineFrame.of(outer, inner))
-    assert found is not None
-    assert found.slack == pytest.approx(0.75, rel=1e-9)
+    proof = prove_inseparable(outer, inner, weights, AffineFrame.of(outer, inner))
+    assert proof is not None
+    assert proof.slack == pytest.approx(0.75, rel=1e-9)
 
 
 def test_identical_rows_know_signed_zeros() -> None:
@@ -171,9 +171,9 @@ def test_identical_rows_know_signed_zeros() -> None:
 def test_recession_needs_all_negatives_off_the_hull() -> None:
     positives = np.array([[0.0, 0.0], [1.0, 1.0]])
     off, on = np.array([[1.0, 0.0]]), np.array([[0.25, 0.25]])
-    found = recession(positives, off, AffineFrame.of(positives, off))
-    assert found is not None
-    assert found.proved
+    direction = recession(positives, off, AffineFrame.of(positives, off))
+    assert direction is not None
+    assert direction.proved
     both = np.vstack([off, on])
     assert recession(positives, both, AffineFrame.of(positives, both)) is None
 
@@ -188,8 +188,8 @@ def test_frames_are_white_and_invariant(seed: int, order: int) -> None:
     assert frame.is_decided
     assert not frame.outside.any()
     affine = np.random.default_rng(seed).standard_normal((order, order)) + 3.0 * np.eye(order)
-    moved = [part @ affine + 2.0 for part in (positives, negatives)]
-    other = AffineFrame.of(*moved).coordinates(np.vstack(moved))
+    mapped = [part @ affine + 2.0 for part in (positives, negatives)]
+    other = AffineFrame.of(*mapped).coordinates(np.vstack(mapped))
     np.testing.assert_allclose(np.abs(other), np.abs(white), rtol=1e-6, atol=1e-6)
     columns = frame.lifting() @ lifted(points).T
     np.testing.assert_allclose(columns.T, lifted(white), atol=1e-9)
@@ -207,15 +207,15 @@ def test_rescaled_rows_are_of_order_one_and_matrices_come_back(
     best = maximal_separation(classes.positives, classes.negatives)
     ellipsoid = Ellipsoid.canonical(best.matrix)
     parts = classes.positives, classes.negatives
-    for one in (scaling, Rescaling.to_ellipsoid(ellipsoid, classes)):
-        back = one.quadratic(matrix)
-        for rows, points in zip(one.rows(classes), parts, strict=True):
+    for scale in (scaling, Rescaling.to_ellipsoid(ellipsoid, classes)):
+        back = scale.quadratic(matrix)
+        for rows, points in zip(scale.rows(classes), parts, strict=True):
             # rounding of points far from 0 grows with their distance
             values = np.einsum("ij,jk,ik->i", rows.lifted, matrix, rows.lifted)
-            near = quadratic_values(back, points)
-            np.testing.assert_allclose(near, values, rtol=1e-6, atol=1e-6 * values.max())
+            approximate = quadratic_values(back, points)
+            np.testing.assert_allclose(approximate, values, rtol=1e-6, atol=1e-6 * values.max())
             assert ((rows.lifted**2).sum(axis=1) <= rows.size * (1.0 + 1e-12)).all()
-        assert one.ratio(0.0) == one.reference
+        assert scale.ratio(0.0) == scale.reference
 
 
 @pytest.mark.slow
@@ -223,28 +223,28 @@ def test_rescaled_rows_are_of_order_one_and_matrices_come_back(
 def test_ellipsoids_become_unit_balls(seed: int, order: int, factor: float) -> None:
     # with many examples around, none of its axes is long enough to be cut
     classes = ClassPair(*distant(seed % 1000, 100, 200, order, factor))
-    found = maximal_separation(classes.positives, classes.negatives)
-    scaling = Rescaling.to_ellipsoid(Ellipsoid.canonical(found.matrix), classes)
+    separation = maximal_separation(classes.positives, classes.negatives)
+    scaling = Rescaling.to_ellipsoid(Ellipsoid.canonical(separation.matrix), classes)
     inside, outside = ((rows.lifted[:, :-1] ** 2).sum(axis=1) for rows in scaling.rows(classes))
     assert inside.max() == pytest.approx(1.0, rel=1e-6)
-    assert outside.min() == pytest.approx(1.0 + found.ratio, rel=1e-6)
-    assert scaling.reference == pytest.approx(found.ratio, rel=1e-6)
+    assert outside.min() == pytest.approx(1.0 + separation.ratio, rel=1e-6)
+    assert scaling.reference == pytest.approx(separation.ratio, rel=1e-6)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_measured_brackets_hold_the_ratio(seed: int, order: int) -> None:
     positives, negatives = separable(seed % 1000, 20, 30, order)
-    found = maximal_separation(positives, negatives)
+    separation = maximal_separation(positives, negatives)
     classes, weights = (
         ClassPair(positives, negatives),
         (
-            found.positive_weights,
-            found.negative_weights,
+            separation.positive_weights,
+            separation.negative_weights,
         ),
     )
-    close = measured_bracket(found.matrix, weights, classes)
-    assert close.lower == pytest.approx(found.ratio, rel=1e-7)
-    assert close.upper == pytest.approx(found.ratio, rel=1e-7)
+    close = measured_bracket(separation.matrix, weights, classes)
+    assert close.lower == pytest.approx(separation.ratio, rel=1e-7)
+    assert close.upper == pytest.approx(separation.ratio, rel=1e-7)
     assert close.clip(math.inf) == close.upper
     assert close.meets(1e-6)
     rng = np.random.default_rng(seed)
@@ -289,6 +289,6 @@ def test_cylinders_have_infinite_axes() -> None:
 
 def test_overlapping_sets_keep_their_proof_under_large_shifts() -> None:
     positives, negatives = overlapping(6, 40, 50, 2)
-    found = maximal_separation(positives + 1e6, negatives + 1e6)
-    assert found.ratio_lower == 0.0
-    assert found.ratio_upper <= 1e-6
+    separation = maximal_separation(positives + 1e6, negatives + 1e6)
+    assert separation.ratio_lower == 0.0
+    assert separation.ratio_upper <= 1e-6

@@ -37,17 +37,17 @@ def test_solvers_and_dual_agree_on_separable_classes(
     positives: int, negatives: int, dimension: int
 ) -> None:
     classes = separable(dimension, positives, negatives, dimension)
-    found = maximal_separation(*classes)
-    assert found.status is Status.FEASIBLE
-    assert found.proved
-    assert found.ratio > 0.1
+    separation = maximal_separation(*classes)
+    assert separation.status is Status.FEASIBLE
+    assert separation.proved
+    assert separation.ratio > 0.1
     for solver in REFERENCES:
         other = maximal_separation(*classes, solver=solver, tolerance=1e-8)
         assert other.status is Status.FEASIBLE
-        assert other.ratio == pytest.approx(found.ratio, rel=1e-5)
-        assert other.positive_weights.sum() - 1.0 == pytest.approx(found.ratio, rel=1e-5)
-        assert other.ratio_upper == pytest.approx(found.ratio, rel=1e-5)
-        assert other.ratio_lower == pytest.approx(found.ratio, rel=1e-5)
+        assert other.ratio == pytest.approx(separation.ratio, rel=1e-5)
+        assert other.positive_weights.sum() - 1.0 == pytest.approx(separation.ratio, rel=1e-5)
+        assert other.ratio_upper == pytest.approx(separation.ratio, rel=1e-5)
+        assert other.ratio_lower == pytest.approx(separation.ratio, rel=1e-5)
 
 
 def test_the_dual_program_has_the_same_value() -> None:
@@ -58,91 +58,91 @@ def test_the_dual_program_has_the_same_value() -> None:
     constraints = [moments[0] - moments[1] >> 0, cvxpy.sum(minus) == 1]
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum(plus)), constraints)
     value = problem.solve(solver="CLARABEL", max_threads=1)
-    found = maximal_separation(positives, negatives)
-    assert value - 1.0 == pytest.approx(found.ratio, rel=1e-5)
-    assert found.ratio_lower <= value - 1.0 + 1e-6
+    separation = maximal_separation(positives, negatives)
+    assert value - 1.0 == pytest.approx(separation.ratio, rel=1e-5)
+    assert separation.ratio_lower <= value - 1.0 + 1e-6
 
 
 @settings(max_examples=examples(15))
 @given(st.integers(0, 2**32), st.integers(1, 4))
-def test_bracket_holds_what_other_solvers_find(seed: int, dimension: int) -> None:
+def test_the_interval_contains_the_values_of_other_solvers(seed: int, dimension: int) -> None:
     classes = separable(seed, 8 * dimension, 12 * dimension, dimension)
-    one, other = (maximal_separation(*classes, solver=solver) for solver in ("clarabel", "auto"))
-    assert one.ratio_lower <= other.ratio_upper
-    assert other.ratio_lower <= one.ratio_upper
-    assert one.ratio_lower <= one.ratio * (1.0 + 1e-7)
+    first, other = (maximal_separation(*classes, solver=solver) for solver in ("clarabel", "auto"))
+    assert first.ratio_lower <= other.ratio_upper
+    assert other.ratio_lower <= first.ratio_upper
+    assert first.ratio_lower <= first.ratio * (1.0 + 1e-7)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_optimality_conditions(seed: int) -> None:
     positives, negatives = separable(seed, 40, 60, 3)
-    found = maximal_separation(positives, negatives)
-    gaps = found.gaps
+    separation = maximal_separation(positives, negatives)
+    gaps = separation.gaps
     assert gaps is not None
     assert max(map(abs, gaps)) < 1e-7
     # (7.17): support examples lie on the boundaries; (7.22): sum_+ lambda = 1 + t
-    assert found.negative_weights.sum() == pytest.approx(1.0)
-    assert found.positive_weights.sum() == pytest.approx(1.0 + found.ratio, rel=1e-7)
-    assert found.ellipsoid is not None
-    inside, outside = found.support
-    np.testing.assert_allclose(found.ellipsoid.values(positives[inside]), 1.0, rtol=1e-4)
+    assert separation.negative_weights.sum() == pytest.approx(1.0)
+    assert separation.positive_weights.sum() == pytest.approx(1.0 + separation.ratio, rel=1e-7)
+    assert separation.ellipsoid is not None
+    inside, outside = separation.support
+    np.testing.assert_allclose(separation.ellipsoid.values(positives[inside]), 1.0, rtol=1e-4)
     np.testing.assert_allclose(
-        found.ellipsoid.values(negatives[outside]), 1.0 + found.ratio, rtol=1e-4
+        separation.ellipsoid.values(negatives[outside]), 1.0 + separation.ratio, rtol=1e-4
     )
     lifted = [np.hstack([part, np.ones((len(part), 1))]) for part in (positives, negatives)]
-    moment = (lifted[0].T * found.positive_weights) @ lifted[0]
-    dual = moment - (lifted[1].T * found.negative_weights) @ lifted[1]
+    moment = (lifted[0].T * separation.positive_weights) @ lifted[0]
+    dual = moment - (lifted[1].T * separation.negative_weights) @ lifted[1]
     size = np.linalg.norm(moment)
     assert np.linalg.eigvalsh(dual)[0] > -1e-8 * size
-    assert abs(np.trace(dual @ found.matrix)) < 1e-6 * (1.0 + found.ratio)
+    assert abs(np.trace(dual @ separation.matrix)) < 1e-6 * (1.0 + separation.ratio)
 
 
 def test_ellipsoid_separates_in_its_own_canonical_form() -> None:
     positives, negatives = separable(4, 50, 80, 3)
-    found = maximal_separation(positives, negatives)
-    assert found.ellipsoid is not None
-    assert found.centre is not None
-    shape, centre = found.ellipsoid.shape, found.centre
+    separation = maximal_separation(positives, negatives)
+    assert separation.ellipsoid is not None
+    assert separation.centre is not None
+    shape, centre = separation.ellipsoid.shape, separation.centre
     distances = [np.einsum("ij,jk,ik->i", p - centre, shape, p - centre) for p in (positives,)]
     assert distances[0].max() <= 1.0 + 1e-9
-    moved = negatives - centre
-    least = np.einsum("ij,jk,ik->i", moved, shape, moved).min()
-    assert least == pytest.approx(1.0 + found.ratio, rel=1e-7)
+    shifted = negatives - centre
+    least = np.einsum("ij,jk,ik->i", shifted, shape, shifted).min()
+    assert least == pytest.approx(1.0 + separation.ratio, rel=1e-7)
     # (7.8): E^ = (E, -Ec; -c'E, c'Ec)
-    np.testing.assert_allclose(found.matrix[:-1, :-1], shape, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(found.matrix[:-1, -1], -shape @ centre, rtol=1e-7, atol=1e-9)
-    assert found.matrix[-1, -1] == pytest.approx(centre @ shape @ centre, rel=1e-7)
-    lengths, directions = found.ellipsoid.axes()
+    np.testing.assert_allclose(separation.matrix[:-1, :-1], shape, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(separation.matrix[:-1, -1], -shape @ centre, rtol=1e-7, atol=1e-9)
+    assert separation.matrix[-1, -1] == pytest.approx(centre @ shape @ centre, rel=1e-7)
+    lengths, directions = separation.ellipsoid.axes()
     ends = centre + lengths[:, None] * directions.T
-    np.testing.assert_allclose(found.ellipsoid.values(ends), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(separation.ellipsoid.values(ends), 1.0, rtol=1e-9)
 
 
 def test_classifier_is_that_of_the_middle_ellipsoid() -> None:
     positives, negatives = separable(5, 50, 80, 3)
-    found = maximal_separation(positives, negatives)
-    assert (found.decision_values(positives) > 0).all()
-    assert (found.decision_values(negatives) < 0).all()
+    separation = maximal_separation(positives, negatives)
+    assert (separation.decision_values(positives) > 0).all()
+    assert (separation.decision_values(negatives) < 0).all()
     lifted = np.hstack([negatives, np.ones((len(negatives), 1))])
-    values = np.einsum("ij,jk,ik->i", lifted, found.matrix, lifted)
-    middle = ((1.0 + found.separation_ratio) / 2.0) ** 2
-    np.testing.assert_allclose(found.decision_values(negatives), middle - values, atol=1e-8)
+    values = np.einsum("ij,jk,ik->i", lifted, separation.matrix, lifted)
+    middle = ((1.0 + separation.separation_ratio) / 2.0) ** 2
+    np.testing.assert_allclose(separation.decision_values(negatives), middle - values, atol=1e-8)
 
 
 @settings(max_examples=examples(15))
 @given(st.integers(0, 2**32), st.integers(-6, 6), st.booleans())
-def test_affine_maps_do_not_change_the_ratio(seed: int, exponent: int, one: bool) -> None:
+def test_affine_maps_do_not_change_the_ratio(seed: int, exponent: int, one_column: bool) -> None:
     positives, negatives = separable(7, 40, 60, 3)
     rng = np.random.default_rng(seed)
     scale = np.full(3, 10.0**exponent)
-    scale[1:] = np.where(one, 1.0, scale[1:])
+    scale[1:] = np.where(one_column, 1.0, scale[1:])
     rotation = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     affine = (rotation + 0.3 * np.eye(3)) * scale  # of condition number below 2e6
     shift = rng.standard_normal(3) * scale
-    moved = [part @ affine + shift for part in (positives, negatives)]
-    before, after = (maximal_separation(*c) for c in ((positives, negatives), moved))
+    mapped = [part @ affine + shift for part in (positives, negatives)]
+    before, after = (maximal_separation(*c) for c in ((positives, negatives), mapped))
     assert abs(after.ratio - before.ratio) < 1e-8 * before.ratio
     np.testing.assert_allclose(
-        after.decision_values(moved[1]), before.decision_values(negatives), rtol=1e-6, atol=1e-7
+        after.decision_values(mapped[1]), before.decision_values(negatives), rtol=1e-6, atol=1e-7
     )
 
 
@@ -152,15 +152,15 @@ def test_affine_maps_do_not_change_the_ratio(seed: int, exponent: int, one: bool
 @pytest.mark.parametrize("seed", range(3))
 def test_overlapping_classes_are_proved_inseparable(solver: SolverName, seed: int) -> None:
     classes = overlapping(seed, 50, 80, 3)
-    found = maximal_separation(*classes, solver=solver)
-    assert found.status is Status.INFEASIBLE
-    assert found.proved
-    assert found.ratio == found.ratio_lower == found.ratio_upper == 0.0
-    assert found.ellipsoid is None
-    assert found.inseparability is not None
-    assert found.inseparability.slack > 0.0
-    assert found.inseparability.weights is not None
-    inner, outer = found.inseparability.weights
+    separation = maximal_separation(*classes, solver=solver)
+    assert separation.status is Status.INFEASIBLE
+    assert separation.proved
+    assert separation.ratio == separation.ratio_lower == separation.ratio_upper == 0.0
+    assert separation.ellipsoid is None
+    assert separation.inseparability is not None
+    assert separation.inseparability.slack > 0.0
+    assert separation.inseparability.weights is not None
+    inner, outer = separation.inseparability.weights
     assert inner.sum() == pytest.approx(outer.sum())
     np.testing.assert_allclose(inner @ classes[0], outer @ classes[1], rtol=1e-9, atol=1e-12)
 
@@ -168,21 +168,21 @@ def test_overlapping_classes_are_proved_inseparable(solver: SolverName, seed: in
 def test_identical_rows_of_both_classes_prove_inseparability() -> None:
     positives, negatives = separable(8, 30, 40, 2)
     negatives[17] = positives[5]
-    found = maximal_separation(positives, negatives)
-    assert found.status is Status.INFEASIBLE
-    assert found.inseparability is not None
-    assert found.inseparability.rows == (5, 17)
+    separation = maximal_separation(positives, negatives)
+    assert separation.status is Status.INFEASIBLE
+    assert separation.inseparability is not None
+    assert separation.inseparability.rows == (5, 17)
 
 
 def test_without_exact_weights_a_bound_of_the_ratio_is_proved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(separation, "prove_inseparable", lambda *_: None)
-    found = maximal_separation(*overlapping(19, 50, 80, 3))
-    assert found.status is Status.MARGIN_BOUNDED
-    assert found.proved
-    assert 0.0 <= found.ratio_upper <= 1e-6
-    assert text_above(found.ratio_upper, 3) in found.message
+    nearly_zero = maximal_separation(*overlapping(19, 50, 80, 3))
+    assert nearly_zero.status is Status.MARGIN_BOUNDED
+    assert nearly_zero.proved
+    assert 0.0 <= nearly_zero.ratio_upper <= 1e-6
+    assert text_above(nearly_zero.ratio_upper, 3) in nearly_zero.message
     monkeypatch.setattr(separation, "NEGLIGIBLE", 1e-15)
     strict = maximal_separation(*overlapping(19, 50, 80, 3))
     assert strict.status is Status.UNVERIFIED
@@ -190,34 +190,34 @@ def test_without_exact_weights_a_bound_of_the_ratio_is_proved(
 
 
 def test_one_point_against_itself() -> None:
-    found = maximal_separation([[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]])
-    assert found.status is Status.INFEASIBLE
-    assert found.ratio == 0.0
+    separation = maximal_separation([[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]])
+    assert separation.status is Status.INFEASIBLE
+    assert separation.ratio == 0.0
 
 
 def test_few_positives_are_unbounded_with_a_direction() -> None:
     positives, negatives = separable(9, 3, 40, 3)
-    found = maximal_separation(positives, negatives)
-    assert found.status is Status.UNBOUNDED
-    assert found.proved
-    assert math.isinf(found.ratio)
-    assert math.isinf(found.ratio_lower)
-    assert found.recession is not None
+    separation = maximal_separation(positives, negatives)
+    assert separation.status is Status.UNBOUNDED
+    assert separation.proved
+    assert math.isinf(separation.ratio)
+    assert math.isinf(separation.ratio_lower)
+    assert separation.recession is not None
     lifted = [np.hstack([part, np.ones((len(part), 1))]) for part in (positives, negatives)]
-    values = [np.einsum("ij,jk,ik->i", p, found.recession.matrix, p) for p in lifted]
+    values = [np.einsum("ij,jk,ik->i", p, separation.recession.matrix, p) for p in lifted]
     assert abs(values[0]).max() < 1e-10 * values[1].min()
-    assert found.recession.largest_positive < 1e-20 * found.recession.least_negative
-    assert (found.decision_values(positives) > 0).all()
-    assert (found.decision_values(negatives) < 0).all()
+    assert separation.recession.largest_positive < 1e-20 * separation.recession.least_negative
+    assert (separation.decision_values(positives) > 0).all()
+    assert (separation.decision_values(negatives) < 0).all()
 
 
 def test_a_flat_class_is_unbounded_to_rounding() -> None:
     positives, negatives = separable(10, 30, 40, 3)
     positives[:, 2] = positives[:, :2] @ [0.3, 0.7] + 0.1
-    found = maximal_separation(positives, negatives)
-    assert found.status is Status.UNBOUNDED
-    assert not found.proved
-    assert found.ratio_lower > 1e15
+    separation = maximal_separation(positives, negatives)
+    assert separation.status is Status.UNBOUNDED
+    assert not separation.proved
+    assert separation.ratio_lower > 1e15
 
 
 def test_negatives_off_the_hull_do_not_limit_the_ratio() -> None:
@@ -225,23 +225,23 @@ def test_negatives_off_the_hull_do_not_limit_the_ratio() -> None:
     away = np.hstack([flat[0][:5], np.ones((5, 1))])
     positives, negatives = (np.hstack([part, np.zeros((len(part), 1))]) for part in flat)
     expected = maximal_separation(*flat)
-    found = maximal_separation(positives, np.vstack([negatives, away]))
-    assert found.status is Status.FEASIBLE
-    assert found.ratio == pytest.approx(expected.ratio, rel=1e-8)
-    assert found.ratio_lower == pytest.approx(found.ratio, rel=1e-7)
-    assert found.ratio_upper == pytest.approx(found.ratio, rel=1e-7)
-    assert (found.decision_values(away) < 0).all()
-    assert not found.negative_weights[-5:].any()
+    separation = maximal_separation(positives, np.vstack([negatives, away]))
+    assert separation.status is Status.FEASIBLE
+    assert separation.ratio == pytest.approx(expected.ratio, rel=1e-8)
+    assert separation.ratio_lower == pytest.approx(separation.ratio, rel=1e-7)
+    assert separation.ratio_upper == pytest.approx(separation.ratio, rel=1e-7)
+    assert (separation.decision_values(away) < 0).all()
+    assert not separation.negative_weights[-5:].any()
 
 
 def test_constant_and_repeated_columns_do_not_stop_the_proofs() -> None:
     classes = overlapping(12, 40, 50, 2)
     wide = [np.insert(part, 1, 0.1, axis=1) for part in classes]
     wide = [np.hstack([part, part[:, :1]]) for part in wide]
-    found = maximal_separation(*wide)
-    assert found.status is Status.INFEASIBLE
-    assert found.inseparability is not None
-    assert found.inseparability.weights is not None
+    separation = maximal_separation(*wide)
+    assert separation.status is Status.INFEASIBLE
+    assert separation.inseparability is not None
+    assert separation.inseparability.weights is not None
 
 
 def test_raw_coordinates_find_the_same_ratio() -> None:
@@ -257,11 +257,13 @@ def test_central_path_refuses_separable_classes() -> None:
 
 def test_chunking_uses_few_examples() -> None:
     classes = separable(16, 2000, 3000, 4)
-    found = maximal_separation(*classes, solver="constraint-generation", tolerance=1e-5)
-    assert found.status is Status.FEASIBLE
-    assert found.ratio_upper - found.ratio_lower <= 1e-4 * found.ratio_upper
-    used = np.count_nonzero(found.positive_weights) + np.count_nonzero(found.negative_weights)
-    assert used < 500
+    separation = maximal_separation(*classes, solver="constraint-generation", tolerance=1e-5)
+    assert separation.status is Status.FEASIBLE
+    assert separation.ratio_upper - separation.ratio_lower <= 1e-4 * separation.ratio_upper
+    support = np.count_nonzero(separation.positive_weights) + np.count_nonzero(
+        separation.negative_weights
+    )
+    assert support < 500
 
 
 def test_every_round_brackets_the_ratio_of_all_examples(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,13 +278,13 @@ def test_every_round_brackets_the_ratio_of_all_examples(monkeypatch: pytest.Monk
         return narrow(self, goal)
 
     monkeypatch.setattr(Bracket, "meets", recorded)
-    found = maximal_separation(*classes, solver="constraint-generation")
+    separation = maximal_separation(*classes, solver="constraint-generation")
     assert len(brackets) > 3
     for bracket in brackets:
         assert bracket.lower <= exact.ratio_upper + 1e-12
         assert bracket.upper >= exact.ratio_lower - 1e-12
     assert brackets[0].upper - brackets[0].lower > 1e-3
-    assert found.ratio == pytest.approx(exact.ratio, rel=2e-9)
+    assert separation.ratio == pytest.approx(exact.ratio, rel=2e-9)
 
 
 @pytest.mark.parametrize("solver", ["auto", "interior-point", "clarabel"])
@@ -333,12 +335,12 @@ def test_broken_classes(positives: object, negatives: object, words: str) -> Non
 
 
 def test_broken_points_and_parameters() -> None:
-    found = maximal_separation(*separable(18, 20, 30, 2))
+    separation = maximal_separation(*separable(18, 20, 30, 2))
     with pytest.raises(InputError, match="give rows of 2"):
-        found.decision_values([[1.0, 2.0, 3.0]])
-    for wrong in ({"solver": "newton"}, {"tol": 0.0}, {"max_iter": -1}, {"whiten": 1}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            EllipsoidSeparationClassifier(**wrong).fit([[0.0], [1.0]], [0, 1])  # type: ignore[arg-type]
+        separation.decision_values([[1.0, 2.0, 3.0]])
+    for arguments in ({"solver": "newton"}, {"tol": 0.0}, {"max_iter": -1}, {"whiten": 1}):
+        with pytest.raises(ValueError, match=next(iter(arguments))):
+            EllipsoidSeparationClassifier(**arguments).fit([[0.0], [1.0]], [0, 1])  # type: ignore[arg-type]
 
 
 def test_every_solver_name_is_tested() -> None:

@@ -22,11 +22,11 @@ BUDGET = Budget(updates=200_000, seconds=60)
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 def test_separable_classes_are_decided(algorithm: str, dimension: int) -> None:
     classes = separable(dimension, 12, 16, dimension)
-    found = separation_system(*classes)
-    result = solve(found.system, algorithm, budget=BUDGET)
+    system = separation_system(*classes)
+    result = solve(system.system, algorithm, budget=BUDGET)
     assert result.status is Status.FEASIBLE
     assert result.proved
-    ellipsoid = found.ellipsoid(result.point)
+    ellipsoid = system.ellipsoid(result.point)
     lower, most = proved_lower_bound(*classes, ellipsoid)
     best = maximal_separation(*classes)
     assert 0.0 < lower <= best.ratio_upper
@@ -37,12 +37,12 @@ def test_separable_classes_are_decided(algorithm: str, dimension: int) -> None:
 def test_overlapping_classes_are_decided(algorithm: str) -> None:
     classes = overlapping(1, 15, 20, 2)
     assert maximal_separation(*classes).ratio_upper == 0.0
-    found = separation_system(*classes)
-    result = solve(found.system, algorithm, budget=BUDGET)
+    system = separation_system(*classes)
+    result = solve(system.system, algorithm, budget=BUDGET)
     assert result.status is Status.INFEASIBLE
     assert result.proved
     assert result.weights is not None
-    rows = result.weights[found.system.cone.size - sum(map(len, classes)) :]
+    rows = result.weights[system.system.cone.size - sum(map(len, classes)) :]
     assert (rows >= 0).all()
 
 
@@ -58,10 +58,10 @@ def test_the_system_has_one_unknown_per_coefficient() -> None:
 @pytest.mark.parametrize("ratio", [1.0, 1.5])
 def test_scores_are_the_matrix_and_the_quadratic(ratio: float) -> None:
     positives, negatives = separable(3, 9, 11, 2)
-    found = separation_system(positives, negatives, ratio)
-    point = np.random.default_rng(0).standard_normal(found.system.dimension)
-    scores = found.system.scores(point)
-    u = found.frame.coordinates(np.vstack([positives, negatives]))
+    system = separation_system(positives, negatives, ratio)
+    point = np.random.default_rng(0).standard_normal(system.system.dimension)
+    scores = system.system.scores(point)
+    u = system.frame.coordinates(np.vstack([positives, negatives]))
     u = np.hstack([u, np.ones((20, 1))])
     a, b, c, d, e, f = point[:6] / [1.0, 2**0.5, 1.0, 2**0.5, 2**0.5, 1.0]
     matrix = np.array([[a, b, d], [b, c, e], [d, e, f]])
@@ -78,13 +78,13 @@ def test_the_optimal_ratio_divides_the_feasible_from_the_infeasible(algorithm: s
     classes = separable(1, 12, 16, 2)
     optimal = (1.0 + maximal_separation(*classes).ratio_upper) ** 0.5  # that one is t
     below, above = (separation_system(*classes, factor * optimal) for factor in (0.9, 1.1))
-    found = solve(below.system, algorithm, budget=BUDGET)
-    assert found.status is Status.FEASIBLE
-    assert 0.9 * optimal < below.ratio(found.point) <= optimal * (1 + 1e-9)
+    result = solve(below.system, algorithm, budget=BUDGET)
+    assert result.status is Status.FEASIBLE
+    assert 0.9 * optimal < below.ratio(result.point) <= optimal * (1 + 1e-9)
     assert solve(above.system, algorithm, budget=BUDGET).status is Status.INFEASIBLE
 
 
-def test_what_has_no_system() -> None:
+def test_classes_without_a_separation_system_are_refused() -> None:
     positives, negatives = separable(4, 2, 16, 3)
     with pytest.raises(InputError, match="affine hull"):
         separation_system(positives, negatives)
@@ -92,9 +92,9 @@ def test_what_has_no_system() -> None:
         separation_system([[1.0, 2.0]], [[1.0, 2.0]])
     with pytest.raises(InputError, match="give 1 or more"):
         separation_system(positives, negatives, 0.9)
-    found = separation_system(*separable(5, 12, 16, 2))
+    system = separation_system(*separable(5, 12, 16, 2))
     with pytest.raises(InputError, match="not positive definite"):
-        found.ellipsoid(-np.ones(6))
-    assert found.ratio(-np.ones(6)) == 0.0
+        system.ellipsoid(-np.ones(6))
+    assert system.ratio(-np.ones(6)) == 0.0
     with pytest.raises(InputError, match="nowhere negative"):
-        found.ellipsoid(np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0]))
+        system.ellipsoid(np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0]))

@@ -42,9 +42,9 @@ def both(
     penalties = {"positive_penalty": positive_penalty, "negative_penalty": negative_penalty}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(soft_boundedness, "FEW", 10**9)
-        whole = soft_separation(*data, **penalties)
+        full = soft_separation(*data, **penalties)
         patch.setattr(soft_boundedness, "FEW", 0)
-        return whole, soft_separation(*data, **penalties)
+        return full, soft_separation(*data, **penalties)
 
 
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
@@ -62,18 +62,18 @@ def test_generation_finds_the_same_optimum(
     penalty = (
         times * soft_separation(*data, positive_penalty=1e3, negative_penalty=cap).critical.upper
     )
-    whole, found = both(data, penalty, cap)
-    assert found.status is whole.status
-    assert found.critical.lower == pytest.approx(whole.critical.lower, rel=1e-6)
-    assert found.critical.upper == pytest.approx(whole.critical.upper, rel=1e-6)
-    if whole.status is Status.UNBOUNDED:
+    full, pair = both(data, penalty, cap)
+    assert pair.status is full.status
+    assert pair.critical.lower == pytest.approx(full.critical.lower, rel=1e-6)
+    assert pair.critical.upper == pytest.approx(full.critical.upper, rel=1e-6)
+    if full.status is Status.UNBOUNDED:
         return
-    size = 1.0 + abs(whole.ratio)
-    assert found.value == pytest.approx(whole.value, abs=1e-5 * size)
-    assert -1e-9 * size < found.gap < 1e-5 * size
-    assert found.negative_weights.sum() == pytest.approx(1.0, abs=1e-9)
-    assert 0.0 <= found.negative_weights.min() <= found.negative_weights.max() <= cap
-    assert 0.0 <= found.positive_weights.min() <= found.positive_weights.max() <= penalty
+    size = 1.0 + abs(full.ratio)
+    assert pair.value == pytest.approx(full.value, abs=1e-5 * size)
+    assert -1e-9 * size < pair.gap < 1e-5 * size
+    assert pair.negative_weights.sum() == pytest.approx(1.0, abs=1e-9)
+    assert 0.0 <= pair.negative_weights.min() <= pair.negative_weights.max() <= cap
+    assert 0.0 <= pair.positive_weights.min() <= pair.positive_weights.max() <= penalty
 
 
 @pytest.mark.slow
@@ -94,15 +94,19 @@ def test_thousands_of_examples_take_few_unknowns(
         *data, positive_penalty=1e3, negative_penalty=1.0 / slack
     ).critical.upper
     unknowns.clear()
-    found = soft_separation(*data, positive_penalty=2.0 * critical, negative_penalty=1.0 / slack)
+    separation = soft_separation(
+        *data, positive_penalty=2.0 * critical, negative_penalty=1.0 / slack
+    )
     assert max(unknowns) < 500
-    assert abs(found.gap) <= 1e-7 * (1.0 + found.ratio)
-    assert f"after {len(unknowns)} rounds of constraint generation" in found.message
+    assert abs(separation.gap) <= 1e-7 * (1.0 + separation.ratio)
+    assert f"after {len(unknowns)} rounds of constraint generation" in separation.message
     # an independent look at the optimum: slacks cost as much as the objective says
-    inner, outer = (found.squared_distances(points) for points in data)
+    inner, outer = (separation.squared_distances(points) for points in data)
     costs = 2.0 * critical * np.maximum(0.0, inner - 1.0).sum()
-    costs += np.maximum(0.0, 1.0 + found.ratio - outer).sum() / slack
-    assert found.ratio - costs == pytest.approx(found.value, abs=1e-9 * (1.0 + found.ratio))
+    costs += np.maximum(0.0, 1.0 + separation.ratio - outer).sum() / slack
+    assert separation.ratio - costs == pytest.approx(
+        separation.value, abs=1e-9 * (1.0 + separation.ratio)
+    )
 
 
 @given(st.integers(0, 2**32), st.integers(2, 60))
@@ -112,18 +116,20 @@ def test_critical_penalty_by_generation_has_both_its_witnesses(seed: int, count:
     cap = 1.0 / count
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(soft_boundedness, "FEW", 0)
-        found = critical_penalty(rows[0], rows[1], cap)
-    assert found.upper == pytest.approx(found.lower, rel=1e-6)
-    assert found.weights.sum() == pytest.approx(1.0)
-    assert 0.0 <= found.weights.min() <= found.weights.max() <= cap
-    spread = found.root.T @ (rows[1].T * found.weights) @ rows[1] @ found.root
-    assert np.linalg.eigvalsh(spread)[-1] == pytest.approx(found.upper, rel=1e-9)
-    lower = least_mean(quadratic_forms(found.direction, rows[1]), cap)
-    assert lower == pytest.approx(found.lower, rel=1e-9)
+        penalty = critical_penalty(rows[0], rows[1], cap)
+    assert penalty.upper == pytest.approx(penalty.lower, rel=1e-6)
+    assert penalty.weights.sum() == pytest.approx(1.0)
+    assert 0.0 <= penalty.weights.min() <= penalty.weights.max() <= cap
+    spread = penalty.root.T @ (rows[1].T * penalty.weights) @ rows[1] @ penalty.root
+    assert np.linalg.eigvalsh(spread)[-1] == pytest.approx(penalty.upper, rel=1e-9)
+    lower = least_mean(quadratic_forms(penalty.direction, rows[1]), cap)
+    assert lower == pytest.approx(penalty.lower, rel=1e-9)
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.01, 2.0))
-def test_the_marginal_value_maximises_what_it_should(values: list[float], cap: float) -> None:
+def test_the_marginal_value_is_maximal_at_the_generated_vector(
+    values: list[float], cap: float
+) -> None:
     array = np.array(values)
     best = marginal_value(array, cap)
     assert best in values
@@ -132,7 +138,7 @@ def test_the_marginal_value_maximises_what_it_should(values: list[float], cap: f
         assert value == pytest.approx(least_mean(array, cap), abs=1e-9)
 
 
-def test_rounds_fix_what_is_decided_and_free_what_is_contradicted(
+def test_rounds_fix_decided_entries_and_release_contradicted_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(soft_boundedness, "FEW", 0)

@@ -53,9 +53,11 @@ def dual_optimum(data: Data, positive_penalty: float, negative_penalty: float) -
 
 
 def critical(data: Data, negative_penalty: float) -> float:
-    found = soft_separation(*data, positive_penalty=1e3, negative_penalty=negative_penalty).critical
-    assert found.upper == pytest.approx(found.lower, rel=1e-6)
-    return found.upper
+    interval = soft_separation(
+        *data, positive_penalty=1e3, negative_penalty=negative_penalty
+    ).critical
+    assert interval.upper == pytest.approx(interval.lower, rel=1e-6)
+    return interval.upper
 
 
 @pytest.mark.parametrize("seed", repeated(range(3), kept=1))
@@ -95,56 +97,56 @@ def test_solutions_are_optimal(seed: int, share: float, times: float) -> None:
     data = overlapping(seed, 25, 30)
     negative_penalty = 1 / (30 * share)
     positive_penalty = times * critical(data, negative_penalty)
-    found = soft_separation(
+    separation = soft_separation(
         *data, positive_penalty=positive_penalty, negative_penalty=negative_penalty
     )
-    size = 1 + abs(found.ratio)
+    size = 1 + abs(separation.ratio)
     # Below by a function value, above by weights, that are feasible; so both are optimal.
-    assert -1e-9 * size < found.gap < 1e-5 * size
-    assert found.ratio > -1e-6
-    assert found.value > -1e-6
-    first, second = found.positive_weights, found.negative_weights
+    assert -1e-9 * size < separation.gap < 1e-5 * size
+    assert separation.ratio > -1e-6
+    assert separation.value > -1e-6
+    first, second = separation.positive_weights, separation.negative_weights
     assert second.sum() == pytest.approx(1.0, abs=1e-9)
     assert min(first.min(), second.min()) >= 0
     assert first.max() <= positive_penalty
     assert second.max() <= negative_penalty
-    inner, outer = (lift(found.axes.transform(points)) for points in data)
+    inner, outer = (lift(separation.axes.transform(points)) for points in data)
     spread = inner.T @ (first[:, None] * inner) - outer.T @ (second[:, None] * outer)
     assert np.linalg.eigvalsh(spread)[0] > -1e-9 * np.linalg.norm(spread)
-    assert np.linalg.eigvalsh(found.quadratic)[0] > -1e-9
+    assert np.linalg.eigvalsh(separation.quadratic)[0] > -1e-9
     # Complementary slackness (7.18).
-    assert abs(np.trace(spread @ found.quadratic)) < 1e-4 * size
+    assert abs(np.trace(spread @ separation.quadratic)) < 1e-4 * size
 
 
 def test_value_is_that_of_the_constraints() -> None:
     data = overlapping(0)
     penalty = critical(data, 1 / 55)
-    found = soft_separation(*data, positive_penalty=1.5 * penalty, negative_penalty=1 / 55)
-    inner, outer = (found.squared_distances(points) for points in data)
-    slack = np.maximum(0, inner - 1), np.maximum(0, 1 + found.ratio - outer)
-    value = found.ratio - 1.5 * penalty * slack[0].sum() - slack[1].sum() / 55
-    assert found.ratio > 1
-    assert value == pytest.approx(found.value, rel=1e-9)
-    middle = ((1 + math.sqrt(1 + found.ratio)) / 2) ** 2
-    assert found.decision_values(data[0]) == pytest.approx(middle - inner)
-    assert found.decision_values(data[0]).mean() > found.decision_values(data[1]).mean()
+    separation = soft_separation(*data, positive_penalty=1.5 * penalty, negative_penalty=1 / 55)
+    inner, outer = (separation.squared_distances(points) for points in data)
+    slack = np.maximum(0, inner - 1), np.maximum(0, 1 + separation.ratio - outer)
+    value = separation.ratio - 1.5 * penalty * slack[0].sum() - slack[1].sum() / 55
+    assert separation.ratio > 1
+    assert value == pytest.approx(separation.value, rel=1e-9)
+    middle = ((1 + math.sqrt(1 + separation.ratio)) / 2) ** 2
+    assert separation.decision_values(data[0]) == pytest.approx(middle - inner)
+    assert separation.decision_values(data[0]).mean() > separation.decision_values(data[1]).mean()
 
 
 def test_without_slack_it_is_the_separation_ratio() -> None:
     """Large penalties on separable data: concentric circles of radii 1 and 2, t = 3."""
     angle = np.linspace(0, 2 * np.pi, 12, endpoint=False)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    found = soft_separation(
+    separation = soft_separation(
         np.vstack([circle, np.zeros((1, 2))]),
         np.vstack([2 * circle, [[1.9, 1.0]]]),
         positive_penalty=100.0,
         negative_penalty=100.0,
     )
-    assert found.ratio == pytest.approx(3.0, abs=1e-6)
-    assert found.value == pytest.approx(3.0, abs=1e-6)
-    assert found.decision_values(np.array([[0.0, 0.0], [1.4, 0.0], [0.0, 1.6]])) == pytest.approx(
-        [2.25, 2.25 - 1.96, 2.25 - 2.56], abs=1e-5
-    )
+    assert separation.ratio == pytest.approx(3.0, abs=1e-6)
+    assert separation.value == pytest.approx(3.0, abs=1e-6)
+    assert separation.decision_values(
+        np.array([[0.0, 0.0], [1.4, 0.0], [0.0, 1.6]])
+    ) == pytest.approx([2.25, 2.25 - 1.96, 2.25 - 2.56], abs=1e-5)
 
 
 def test_large_negative_penalty_gives_no_separation() -> None:
@@ -152,13 +154,13 @@ def test_large_negative_penalty_gives_no_separation() -> None:
     data = overlapping(1)
     penalty = critical(data, 1.0)
     assert penalty == pytest.approx(1 / 40, rel=1e-6)
-    found = soft_separation(*data, positive_penalty=1.02 * penalty, negative_penalty=1.0)
-    assert found.ratio == pytest.approx(0.0, abs=1e-5)
+    separation = soft_separation(*data, positive_penalty=1.02 * penalty, negative_penalty=1.0)
+    assert separation.ratio == pytest.approx(0.0, abs=1e-5)
 
 
 @settings(max_examples=10)
 @given(st.integers(0, 2**32), st.integers(-5, 4))
-def test_affine_maps_change_nothing(seed: int, exponent: int) -> None:
+def test_affine_maps_do_not_change_the_separation(seed: int, exponent: int) -> None:
     data = overlapping(seed, 25, 30)
     rng = np.random.default_rng(seed)
     turn, _ = np.linalg.qr(rng.normal(size=(2, 2)))
@@ -166,21 +168,23 @@ def test_affine_maps_change_nothing(seed: int, exponent: int) -> None:
     shift = rng.normal(size=2)
     positive_penalty = 2 * critical(data, 1 / 25)
     images = [points @ stretch + shift for points in data]
-    plain, moved = (
+    plain, shifted = (
         soft_separation(*each, positive_penalty=positive_penalty, negative_penalty=1 / 25)
         for each in (data, images)
     )
-    assert moved.value == pytest.approx(plain.value, abs=1e-5 * (1 + plain.ratio))
+    assert shifted.value == pytest.approx(plain.value, abs=1e-5 * (1 + plain.ratio))
 
 
 @pytest.mark.parametrize("positive_penalty", [1e-3, 1.0, 1e6])
 def test_few_negatives_per_penalty_are_unbounded(positive_penalty: float) -> None:
     """C- m- < 1: t grows for nothing."""
     data = overlapping(0)
-    found = soft_separation(*data, positive_penalty=positive_penalty, negative_penalty=0.99 / 60)
-    assert found.status is Status.UNBOUNDED
-    assert math.isinf(found.critical.lower)
-    assert "raise the penalties" in found.message
+    separation = soft_separation(
+        *data, positive_penalty=positive_penalty, negative_penalty=0.99 / 60
+    )
+    assert separation.status is Status.UNBOUNDED
+    assert math.isinf(separation.critical.lower)
+    assert "raise the penalties" in separation.message
 
 
 def test_positives_in_a_line() -> None:
@@ -192,14 +196,14 @@ def test_positives_in_a_line() -> None:
     none = soft_separation(inner, off, positive_penalty=1e6, negative_penalty=5.0)
     assert none.status is Status.UNBOUNDED
     assert objective_along(none, (inner, off), 1e6, 5.0) > 0
-    some = np.vstack([off, on])
-    few = soft_separation(inner, some, positive_penalty=1e6, negative_penalty=0.4)
+    sample = np.vstack([off, on])
+    few = soft_separation(inner, sample, positive_penalty=1e6, negative_penalty=0.4)
     assert few.status is Status.UNBOUNDED
-    assert objective_along(few, (inner, some), 1e6, 0.4) > 0
-    low = soft_separation(inner, some, positive_penalty=0.01, negative_penalty=0.6)
+    assert objective_along(few, (inner, sample), 1e6, 0.4) > 0
+    low = soft_separation(inner, sample, positive_penalty=0.01, negative_penalty=0.6)
     assert low.status is Status.UNBOUNDED
-    assert objective_along(low, (inner, some), 0.01, 0.6) > 0
-    enough = soft_separation(inner, some, positive_penalty=50.0, negative_penalty=50.0)
+    assert objective_along(low, (inner, sample), 0.01, 0.6) > 0
+    enough = soft_separation(inner, sample, positive_penalty=50.0, negative_penalty=50.0)
     assert enough.ratio == pytest.approx(8.0, abs=1e-4)
     assert enough.gap < 1e-4
 
@@ -227,14 +231,14 @@ def test_positives_in_a_plane_of_any_position(seed: int, dimension: int) -> None
 
 def test_an_unbounded_problem_ranks_by_its_direction() -> None:
     data = overlapping(0)
-    found = soft_separation(*data, positive_penalty=1e-3, negative_penalty=1.0)
-    assert found.gap == 0.0
-    assert found.status is Status.UNBOUNDED
+    separation = soft_separation(*data, positive_penalty=1e-3, negative_penalty=1.0)
+    assert separation.gap == 0.0
+    assert separation.status is Status.UNBOUNDED
     # (8.2) for E^ far out along the direction, divided by its length.
-    length, outside = 1e12, found.squared_distances(data[1])
+    length, outside = 1e12, separation.squared_distances(data[1])
     middle = ((1.0 + math.sqrt(length * outside.min())) / 2.0) ** 2
-    expected = middle / length - found.squared_distances(data[0])
-    assert found.decision_values(data[0]) == pytest.approx(expected, abs=1e-5 * outside.max())
+    expected = middle / length - separation.squared_distances(data[0])
+    assert separation.decision_values(data[0]) == pytest.approx(expected, abs=1e-5 * outside.max())
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.01, 2.0))
@@ -257,13 +261,15 @@ def test_critical_penalty_by_hand() -> None:
 
     sum_+ x^x^' = 2 I and sum_- lambda x^x^' = diag(4, 1), so that C+ must be at least 2.
     """
-    found = critical_penalty(
+    penalty_bounds = critical_penalty(
         np.array([[1.0, 1.0], [-1.0, 1.0]]), np.array([[2.0, 1.0], [-2.0, 1.0]]), 0.5
     )
-    assert found.lower == pytest.approx(2.0, rel=1e-8)
-    assert found.upper == pytest.approx(2.0, rel=1e-8)
-    assert found.weights == pytest.approx([0.5, 0.5])
-    assert np.trace(found.direction) == pytest.approx(found.direction[0, 0], abs=1e-6)
+    assert penalty_bounds.lower == pytest.approx(2.0, rel=1e-8)
+    assert penalty_bounds.upper == pytest.approx(2.0, rel=1e-8)
+    assert penalty_bounds.weights == pytest.approx([0.5, 0.5])
+    assert np.trace(penalty_bounds.direction) == pytest.approx(
+        penalty_bounds.direction[0, 0], abs=1e-6
+    )
 
 
 @pytest.mark.parametrize(
@@ -285,9 +291,9 @@ def test_the_classifier_has_penalties_of_means() -> None:
     inner, outer = overlapping(0, 25, 30)
     rows, labels = np.vstack([inner, outer]), np.repeat([1, 0], [25, 30])
     model = SoftSeparationClassifier(positive_penalty=50.0, negative_penalty=3.0).fit(rows, labels)
-    found = soft_separation(inner, outer, positive_penalty=2.0, negative_penalty=0.1)
-    assert model.status_ is found.status
-    np.testing.assert_allclose(model.decision_function(rows), found.decision_values(rows))
+    separation_ = soft_separation(inner, outer, positive_penalty=2.0, negative_penalty=0.1)
+    assert model.status_ is separation_.status
+    np.testing.assert_allclose(model.decision_function(rows), separation_.decision_values(rows))
 
 
 @pytest.mark.parametrize("penalty", [0.0, -1.0, math.inf, math.nan])
@@ -309,9 +315,9 @@ def test_broken_examples() -> None:
         separate(np.full((2, 2), np.nan), np.eye(2))
     with pytest.raises(InputError, match="non-empty"):
         separate(np.eye(2), np.zeros((0, 2)))
-    found = soft_separation(*overlapping(0), positive_penalty=10.0, negative_penalty=1.0)
+    separation = soft_separation(*overlapping(0), positive_penalty=10.0, negative_penalty=1.0)
     with pytest.raises(InputError, match="rows of 3 columns; give rows of 2"):
-        found.decision_values(np.eye(3))
+        separation.decision_values(np.eye(3))
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(-8, 8))
@@ -336,7 +342,7 @@ def test_rank_is_that_of_the_examples_with_weight(seed: int) -> None:
     assert np.isfinite(WhiteCoordinates.fitted(rows, two).transform(rows)).all()
 
 
-def test_what_cannot_be_whitened() -> None:
+def test_data_that_cannot_be_whitened_are_refused() -> None:
     with pytest.raises(InputError, match="whiten=False"):
         WhiteCoordinates.fitted(sp.csr_array(np.eye(2)), np.full(2, 0.5))
     with pytest.raises(InputError, match="nothing to whiten"):

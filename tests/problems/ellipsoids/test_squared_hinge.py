@@ -16,7 +16,7 @@ from tests.repetitions import examples
 seeds = st.integers(0, 2**32 - 1)
 
 
-def made(seed: int, ridge: float, apart: float = 0.5, columns: int = 5) -> SquaredHinge:
+def drawn_objective(seed: int, ridge: float, apart: float = 0.5, columns: int = 5) -> SquaredHinge:
     """Two clouds of 15 and 45 examples, with random weights of sum 1."""
     rng = np.random.default_rng(seed)
     positive = np.arange(60) % 4 == 0
@@ -28,7 +28,7 @@ def made(seed: int, ridge: float, apart: float = 0.5, columns: int = 5) -> Squar
 
 @given(seeds)
 def test_gradient_and_curvature(seed: int) -> None:
-    problem = made(seed, 0.3)
+    problem = drawn_objective(seed, 0.3)
     rng = np.random.default_rng(seed)
     at, direction = rng.standard_normal(6), rng.standard_normal(6)
 
@@ -47,7 +47,7 @@ def test_gradient_and_curvature(seed: int) -> None:
 
 @given(seeds, st.sampled_from([1e-8, 1e-3, 1.0]))
 def test_the_line_search_is_exact(seed: int, ridge: float) -> None:
-    problem = made(seed, ridge)
+    problem = drawn_objective(seed, ridge)
     at = np.random.default_rng(seed).standard_normal(6)
     value, gradient = problem.value_and_gradient(at)
     length = problem.line_search(at, -gradient)
@@ -63,7 +63,7 @@ def test_formed_and_unformed_hessians_end_at_one_minimum(
     seed: int, ridge: float, apart: float
 ) -> None:
     """5.0 makes the classes separable: then the least norm decides, and few examples are active."""
-    dense = made(seed, ridge, apart)
+    dense = drawn_objective(seed, ridge, apart)
     sparse = SquaredHinge(sp.csr_array(dense.rows), dense.signs > 0, dense.weights, ridge)
     tolerance = 1e-11
     ends = []
@@ -77,15 +77,15 @@ def test_formed_and_unformed_hessians_end_at_one_minimum(
 
 
 def test_separable_examples_with_little_regularisation_take_few_steps() -> None:
-    problem = made(3, 1e-8, apart=5.0, columns=40)
+    problem = drawn_objective(3, 1e-8, apart=5.0, columns=40)
     at, steps, reached = minimise_linear(problem, 1e-13, 1000)
     assert reached
     assert steps < 30
     assert problem.gaps(at).max() < 1e-3  # every margin is 1, nearly
 
 
-def test_wide_examples_are_not_made_a_hessian(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = made(4, 1e-3)
+def test_wide_examples_form_no_hessian(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = drawn_objective(4, 1e-3)
     expected = minimise_linear(problem, 1e-10, 100)[0]
     monkeypatch.setattr(descent, "LARGEST_HESSIAN", 4)
     monkeypatch.setattr(SquaredHinge, "hessian", None)
@@ -93,7 +93,7 @@ def test_wide_examples_are_not_made_a_hessian(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_no_example_is_active_at_a_start_beyond_the_margin() -> None:
-    problem = made(5, 0.5, apart=50.0)
+    problem = drawn_objective(5, 0.5, apart=50.0)
     beyond = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     assert not (problem.gaps(beyond) > 0.0).any()
     gradient = problem.value_and_gradient(beyond)[1]

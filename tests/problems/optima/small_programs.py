@@ -25,7 +25,7 @@ def dense_program(seed: int, order: int = 4, variables: int = 3, rows: int = 2) 
                 values.append(float(entries[i, j]))
 
     point = rng.integers(-2, 3, variables)
-    whole = np.zeros((order, order))
+    full = np.zeros((order, order))
     diagonal = np.zeros(rows)
     objective = np.zeros(variables)
     for k in range(variables):
@@ -33,9 +33,9 @@ def dense_program(seed: int, order: int = 4, variables: int = 3, rows: int = 2) 
         matrix, row = (half + half.T).astype(float), rng.integers(-2, 3, rows).astype(float)
         add(k + 1, 0, matrix)
         add(k + 1, 1, np.diag(row))
-        whole, diagonal = whole + point[k] * matrix, diagonal + point[k] * row
+        full, diagonal = full + point[k] * matrix, diagonal + point[k] * row
         objective[k] = np.trace(matrix) + row.sum()
-    add(0, 0, whole - np.eye(order))
+    add(0, 0, full - np.eye(order))
     add(0, 1, np.diag(diagonal - 1.0))
     return SdpaData.from_entries(
         objective, [order, -rows], np.array(indices), np.array(values, dtype=float)
@@ -61,7 +61,7 @@ def judged(system: ConicSystem) -> float:
             continue
         # Clarabel's triangle: the upper one, column by column, sqrt 2 off the diagonal
         order = part.rank
-        place = {
+        position = {
             (int(i), int(j)): k
             for k, (i, j) in enumerate(zip(part.rows, part.columns, strict=True))
         }
@@ -69,7 +69,7 @@ def judged(system: ConicSystem) -> float:
         for j in range(order):
             for i in range(j + 1):
                 scale = 1.0 if i == j else 2.0**0.5
-                entry = dense[place[i, j]] if (i, j) in place else np.zeros(dense.shape[1])
+                entry = dense[position[i, j]] if (i, j) in position else np.zeros(dense.shape[1])
                 rows.append(-scale * entry[None, 1:])
                 right.append(np.array([scale * entry[0]]))
         cones.append(clarabel.PSDTriangleConeT(order))

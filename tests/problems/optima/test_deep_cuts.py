@@ -82,13 +82,13 @@ def test_deep_cuts_need_fewer_updates_than_central_ones(seed: int) -> None:
     system, start = begun(seed)
     optimum = judged(system)
     target = optimum + 1e-6 * (1.0 + abs(optimum))
-    made = []
+    updates = []
     for deep in (True, False):
         run = DeepCutSearch(system, start, deep=deep)
         run.advance(100_000, target=target)
         assert run.value <= target
-        made.append(int(run.counts[UPDATES]))
-    assert made[0] < made[1]
+        updates.append(int(run.counts[UPDATES]))
+    assert updates[0] < updates[1]
 
 
 def test_feasible_centres_are_feasible_and_directions_cut() -> None:
@@ -110,26 +110,26 @@ def test_blocks_of_all_kinds_are_one_matrix() -> None:
     system = homogenised(dense_program(4))
     blocks = Blocks.of(system)
     x = np.arange(1.0, 4.0)
-    whole = blocks.pattern.dense(blocks.entries @ x + blocks.constant)
+    full = blocks.pattern.dense(blocks.entries @ x + blocks.constant)
     scores = system.scores(np.concatenate([[1.0], x]))
     (_, first), (matrix, span), (_, rows) = system.cone.blocks
     del first
-    np.testing.assert_allclose(whole[:4, :4], matrix.matrix(scores[span]))  # type: ignore[attr-defined]
-    np.testing.assert_allclose(np.diag(whole)[4:], scores[rows])
-    assert not whole[:4, 4:].any()
+    np.testing.assert_allclose(full[:4, :4], matrix.matrix(scores[span]))  # type: ignore[attr-defined]
+    np.testing.assert_allclose(np.diag(full)[4:], scores[rows])
+    assert not full[:4, 4:].any()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 13])
 def test_products_and_updates_of_the_lower_triangle(n: int) -> None:
     rng = np.random.default_rng(n)
     half = rng.standard_normal((n, n))
-    whole, vector = half @ half.T, rng.standard_normal(n)
-    lower, out = np.tril(whole), np.empty(n)
+    full, vector = half @ half.T, rng.standard_normal(n)
+    lower, out = np.tril(full), np.empty(n)
     square = symmetric_product(lower, vector, out)
-    np.testing.assert_allclose(out, whole @ vector, rtol=1e-12, atol=1e-12)
-    assert square == pytest.approx(vector @ whole @ vector)
+    np.testing.assert_allclose(out, full @ vector, rtol=1e-12, atol=1e-12)
+    assert square == pytest.approx(vector @ full @ vector)
     symmetric_update(lower, out, 0.25)
-    np.testing.assert_allclose(lower, np.tril(whole - 0.25 * np.outer(out, out)), atol=1e-12)
+    np.testing.assert_allclose(lower, np.tril(full - 0.25 * np.outer(out, out)), atol=1e-12)
 
 
 @pytest.mark.parametrize("depth", [0.0, 0.3, 0.9])

@@ -20,9 +20,9 @@ Entry = tuple[int, int, int, int, float]
 
 
 def program(objective: list[float], blocks: list[int], entries: list[Entry]) -> ConicSystem:
-    places = np.array([entry[:4] for entry in entries], dtype=np.int64)
+    indices = np.array([entry[:4] for entry in entries], dtype=np.int64)
     values = np.array([entry[4] for entry in entries], dtype=np.float64)
-    return homogenised(SdpaData.from_entries(np.array(objective), blocks, places, values))
+    return homogenised(SdpaData.from_entries(np.array(objective), blocks, indices, values))
 
 
 def diagonal(constant: float) -> ConicSystem:
@@ -31,20 +31,20 @@ def diagonal(constant: float) -> ConicSystem:
 
 
 def test_no_variable_is_left_on_the_face() -> None:
-    found = optimum(diagonal(-1.0))
-    assert (found.optimum_lower, found.optimum_upper) == (0.0, 0.0)
-    assert found.goal_reached
+    result = optimum(diagonal(-1.0))
+    assert (result.optimum_lower, result.optimum_upper) == (0.0, 0.0)
+    assert result.goal_reached
 
 
 @pytest.mark.parametrize("constant", [1.0, 0.0])
 def test_no_strictly_feasible_point_with_the_bound_that_was_proved(constant: float) -> None:
     system = diagonal(constant)
-    found = optimum(system)
-    assert (found.status, found.proved, found.optimum_lower) == (Status.INFEASIBLE, True, 0.0)
-    assert "no point is strictly feasible" in found.message
-    assert "at least 0" in found.message
-    assert found.weights is not None
-    assert system.prove_weights(found.weights) == 0.0
+    result = optimum(system)
+    assert (result.status, result.proved, result.optimum_lower) == (Status.INFEASIBLE, True, 0.0)
+    assert "no point is strictly feasible" in result.message
+    assert "at least 0" in result.message
+    assert result.weights is not None
+    assert system.prove_weights(result.weights) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_no_strictly_feasible_point_with_the_bound_that_was_proved(constant: flo
 )
 def test_refutations_without_an_interior_are_simple_numbers(entries: list[Entry]) -> None:
     system = program([1.0, 0.0], [2], entries)
-    found = optimum(system, budget=Budget(seconds=20))
-    assert found.status is Status.INFEASIBLE
-    assert found.weights is not None
-    assert system.prove_weights(found.weights) == 0.0
+    result = optimum(system, budget=Budget(seconds=20))
+    assert result.status is Status.INFEASIBLE
+    assert result.weights is not None
+    assert system.prove_weights(result.weights) == 0.0
 
 
 def test_a_single_number_is_no_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,14 +95,14 @@ def test_bounds_of_small_diagonal_programs_are_around_the_exact_optimum(seed: in
     low = max((v / u for u, v in zip(a, b, strict=True) if u > 0), default=-np.inf)
     high = min((v / u for u, v in zip(a, b, strict=True) if u < 0), default=np.inf)
     strict = low < high and all(v < 0 for u, v in zip(a, b, strict=True) if u == 0)
-    found = optimum(system, budget=Budget(2000, 20))
-    assert (found.status is Status.INFEASIBLE) <= (not strict)
+    result = optimum(system, budget=Budget(2000, 20))
+    assert (result.status is Status.INFEASIBLE) <= (not strict)
     least = objective * low if objective else 0.0
-    lower, upper = reverified_bounds(system, found.point, found.proof, found.optimum_lower)
-    assert (lower is None) == (found.optimum_lower is None)
-    assert (upper is None) == (found.optimum_upper is None)
+    lower, upper = reverified_bounds(system, result.point, result.proof, result.optimum_lower)
+    assert (lower is None) == (result.optimum_lower is None)
+    assert (upper is None) == (result.optimum_upper is None)
     if strict:
-        assert found.optimum_lower is None or found.optimum_lower <= least
-        assert found.optimum_upper is None or found.optimum_upper >= least
+        assert result.optimum_lower is None or result.optimum_lower <= least
+        assert result.optimum_upper is None or result.optimum_upper >= least
     else:
-        assert found.optimum_upper is None
+        assert result.optimum_upper is None

@@ -63,8 +63,8 @@ def inner(left: list[list[Fraction]], right: list[list[Fraction]]) -> Fraction:
     return sum(
         (
             a * b
-            for one, two in zip(left, right, strict=True)
-            for a, b in zip(one, two, strict=True)
+            for first, two in zip(left, right, strict=True)
+            for a, b in zip(first, two, strict=True)
         ),
         Fraction(0),
     )
@@ -81,8 +81,8 @@ def test_products_with_every_matrix_are_those_on_the_face(seed: int) -> None:
     rng = np.random.default_rng(seed)
     half = rng.integers(-4, 5, (face.basis.shape[1],) * 2)
     small = (half + half.T).astype(float)
-    whole = (face.basis @ small @ face.basis.T).tolist()
-    large = [[Fraction(value) for value in row] for row in whole]
+    full = (face.basis @ small @ face.basis.T).tolist()
+    large = [[Fraction(value) for value in row] for row in full]
     few = [[Fraction(value) for value in row] for row in small.tolist()]
     assert inner(block_of(system, 1), large) == 0
     for before, after in [(0, 0), *((i + 1, i) for i in range(1, reduced.unknowns))]:
@@ -98,31 +98,31 @@ def test_the_reduced_program_has_the_optimum_of_the_original_one(seed: int) -> N
     # Without an interior it is a program that Clarabel solves to a few digits
     assert judged(system) == pytest.approx(optimum, abs=1e-3 * (1.0 + abs(optimum)))
     assert DualProblem.of(system).inner is None
-    found = minimise(system, VerifiedSolver(solver="clarabel"))
-    assert found.optimum_width is not None
+    result = minimise(system, VerifiedSolver(solver="clarabel"))
+    assert result.optimum_width is not None
     # No x attains the optimum of the original program: those that are lifted come near to it
-    assert found.optimum_width <= 1e-6
-    assert found.updates == 1  # solved on the face alone
-    assert found.point[1 + (face.variable or 0)] > 0.0
-    assert found.optimum_lower is not None
-    assert found.optimum_lower <= optimum + 1e-5 * (1.0 + abs(optimum))
-    again = reverified_bounds(system, found.point, found.proof, found.optimum_lower)
-    assert again == (found.optimum_lower, found.optimum_upper)
+    assert result.optimum_width <= 1e-6
+    assert result.updates == 1  # solved on the face alone
+    assert result.point[1 + (face.variable or 0)] > 0.0
+    assert result.optimum_lower is not None
+    assert result.optimum_lower <= optimum + 1e-5 * (1.0 + abs(optimum))
+    again = reverified_bounds(system, result.point, result.proof, result.optimum_lower)
+    assert again == (result.optimum_lower, result.optimum_upper)
 
 
-def test_without_its_face_the_message_says_which_side_fails() -> None:
-    found = minimise(bisection(1, order=4), VerifiedSolver(solver="clarabel", faces=False))
-    assert found.optimum_upper is not None
-    assert found.optimum_lower is None
-    assert "the dual problem may have no interior" in found.message
+def test_without_facial_reduction_the_message_names_the_failing_side() -> None:
+    result = minimise(bisection(1, order=4), VerifiedSolver(solver="clarabel", faces=False))
+    assert result.optimum_upper is not None
+    assert result.optimum_lower is None
+    assert "the dual problem may have no interior" in result.message
 
 
-def test_other_faces_are_sound_and_what_is_no_face_proves_nothing() -> None:
+def test_other_faces_are_sound_and_non_faces_prove_nothing() -> None:
     """Any V of whole numbers bounds the optimum from below, if it bounds anything."""
     system = bisection(3)
-    found = minimise(system, VerifiedSolver(solver="clarabel"))
-    assert found.optimum_lower is not None
-    proof = found.proof
+    result = minimise(system, VerifiedSolver(solver="clarabel"))
+    assert result.optimum_lower is not None
+    proof = result.proof
     for name, array in (
         (FACE, proof[FACE] * 1.5),
         (FACE, proof[FACE][:-1]),
@@ -134,10 +134,12 @@ def test_other_faces_are_sound_and_what_is_no_face_proves_nothing() -> None:
         (DUAL, proof[DUAL][:-1]),
     ):
         forged = {**proof, name: array}
-        assert reverified_bounds(system, found.point, forged, found.optimum_lower)[0] is None
-    moved = proof[FACE].copy()
-    moved[:, 0] += moved[:, 1]
-    bound = reverified_bounds(system, found.point, {**proof, FACE: moved}, found.optimum_lower)[0]
+        assert reverified_bounds(system, result.point, forged, result.optimum_lower)[0] is None
+    shifted = proof[FACE].copy()
+    shifted[:, 0] += shifted[:, 1]
+    bound = reverified_bounds(system, result.point, {**proof, FACE: shifted}, result.optimum_lower)[
+        0
+    ]
     assert bound is None or bound <= judged(system) + 1e-6
 
 
@@ -158,7 +160,7 @@ def test_numbers_that_would_be_rounded_are_refused() -> None:
         restricted(system, Face(0, np.full((7, 2), 0.5)))
 
 
-def test_equations_that_others_imply_are_left_out() -> None:
+def test_implied_equations_are_dropped() -> None:
     """Two equations of which one is the other's double, with their right sides."""
     system = bisection(4)
     columns = sp.csc_array(system.operator.data)  # type: ignore[attr-defined]
@@ -168,7 +170,7 @@ def test_equations_that_others_imply_are_left_out() -> None:
     c = objective.values
     face = exposed_face(system)
     assert face is not None
-    for last, kept in ((2.0 * c[2] - c[3], 7), (5.0, 8)):
+    for last, size in ((2.0 * c[2] - c[3], 7), (5.0, 8)):
         more = replace(
             system,
             operator=Matrix(sp.csr_array(both)),
@@ -176,13 +178,13 @@ def test_equations_that_others_imply_are_left_out() -> None:
             interior=None,
         )
         reduced = restricted(more, face).system
-        assert reduced.unknowns - 1 == kept
+        assert reduced.unknowns - 1 == size
         # Equations that contradict each other are not left out, and nothing is proved of them
-        assert (DualProblem.of(reduced).least > 0.0) == (kept == 7)
+        assert (DualProblem.of(reduced).least > 0.0) == (size == 7)
 
 
 @pytest.mark.parametrize("seed", repeated(range(10), kept=2))
-def test_a_null_space_of_whole_numbers_is_found(seed: int) -> None:
+def test_an_integer_null_space_is_computed(seed: int) -> None:
     rng = np.random.default_rng(seed)
     basis = np.zeros((6, 4))
     basis[2:], basis[:2] = np.eye(4), rng.integers(-2, 3, (2, 4))
@@ -200,7 +202,7 @@ def test_a_null_space_of_whole_numbers_is_found(seed: int) -> None:
 
 
 @pytest.mark.parametrize("exponent", [-24, -30])
-def test_a_point_lifted_from_a_face_is_the_one_that_was_proved(exponent: int) -> None:
+def test_a_point_lifted_from_a_face_equals_the_verified_one(exponent: int) -> None:
     """[[x, -e, 0], [-e, y, 0], [0, 0, e - y]], e small: with x = 1e8 nothing is proved."""
     e = 2.0**exponent
     table = np.array(
@@ -209,6 +211,6 @@ def test_a_point_lifted_from_a_face_is_the_one_that_was_proved(exponent: int) ->
     system = homogenised(
         SdpaData.from_entries(np.zeros(2), [3], table[:, :4].astype(np.int64), table[:, 4])
     )
-    found = minimise(system, VerifiedSolver(solver="clarabel"))
-    assert found.optimum_upper == 0.0
-    assert prove_upper(system, found.point) == 0.0
+    result = minimise(system, VerifiedSolver(solver="clarabel"))
+    assert result.optimum_upper == 0.0
+    assert prove_upper(system, result.point) == 0.0

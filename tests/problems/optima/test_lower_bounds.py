@@ -49,24 +49,24 @@ def rationally(dual: DualProblem, weights: FloatArray) -> tuple[list[Fraction], 
     dense = dual.rows.toarray()
     columns = [rational(column) for column in dense.T]
     double = rational(dual.multiplicity)
-    given, c = rational(weights), rational(dual.objective)
+    exact_weights, c = rational(weights), rational(dual.objective)
 
     def inner(left: list[Fraction], right: list[Fraction], scale: list[Fraction]) -> Fraction:
         return sum((a * b * s for a, b, s in zip(left, right, scale, strict=True)), Fraction(0))
 
-    ones = [Fraction(1)] * len(given)
+    ones = [Fraction(1)] * len(exact_weights)
     gram = flint.fmpq_mat(
         [
             [flint.fmpq(v.numerator, v.denominator) for v in row]
             for row in [[inner(f, g, double) for g in columns] for f in columns]
         ]
     )
-    short = [want - inner(given, f, ones) for want, f in zip(c, columns, strict=True)]
+    short = [want - inner(exact_weights, f, ones) for want, f in zip(c, columns, strict=True)]
     right = flint.fmpq_mat([[flint.fmpq(v.numerator, v.denominator)] for v in short])
     z = [fraction(gram.solve(right)[i, 0]) for i in range(len(columns))]
     exact = [
         w + s * sum((zk * f[p] for zk, f in zip(z, columns, strict=True)), Fraction(0))
-        for p, (w, s) in enumerate(zip(given, double, strict=True))
+        for p, (w, s) in enumerate(zip(exact_weights, double, strict=True))
     ]
     assert [inner(exact, f, ones) for f in columns] == c
     return exact, inner(exact, rational(dual.constant), ones)
@@ -91,13 +91,13 @@ def definite(rows: list[list[Fraction]]) -> bool:
 
 def semidefinite_blocks(dual: DualProblem, exact: list[Fraction]) -> bool:
     for part, span in dual.blocks:
-        own = exact[span]
+        block = exact[span]
         if not isinstance(part, Semidefinite):
-            if min(own) < 0:
+            if min(block) < 0:
                 return False
             continue
         matrix = [[Fraction(0)] * part.rank for _ in range(part.rank)]
-        for i, j, w in zip(part.rows.tolist(), part.columns.tolist(), own, strict=True):
+        for i, j, w in zip(part.rows.tolist(), part.columns.tolist(), block, strict=True):
             matrix[i][j] = matrix[j][i] = w if i == j else w / 2
         if not definite(matrix):
             return False
@@ -111,9 +111,9 @@ def test_repaired_weights_stand_for_an_exactly_feasible_point(seed: int) -> None
         cuts = Cuts.of(dual, random_cuts(dual, seed))
         weights, inner = relaxed_dual(cuts), inside(cuts)
         assert weights is not None
-        found = dual.repaired(weights, inner)
-        assert found is not None
-        repaired, bound = found
+        repaired_and_bound = dual.repaired(weights, inner)
+        assert repaired_and_bound is not None
+        repaired, bound = repaired_and_bound
         exact, objective = rationally(dual, repaired)
         assert semidefinite_blocks(dual, exact)
         assert bound <= objective
@@ -178,13 +178,13 @@ def test_a_correction_in_the_metric_of_a_point_keeps_its_small_eigenvalues(seed:
         root = turn * 10.0 ** (-6.0 * rng.integers(0, 2, part.rank))
         weights[span] = (root @ root.T)[part.rows, part.columns] * part.multiplicity
     # Its own right sides, but for a little: L (I + Z) L' for a small Z has them
-    asked = np.concatenate([weights @ dual.rows * (1.0 + 1e-9 * rng.standard_normal())])
+    requested = np.concatenate([weights @ dual.rows * (1.0 + 1e-9 * rng.standard_normal())])
     assert system.objective is not None
-    near = replace(system, objective=replace(system.objective, values=asked))
-    found = corrected_in_metric(DualProblem.of(near), weights)
-    assert found is not None
-    np.testing.assert_allclose(found @ dual.rows, asked, rtol=1e-13, atol=1e-15)
-    assert dual.lowest(found) >= 0.5 * dual.lowest(weights) - 1e-15
+    approximate = replace(system, objective=replace(system.objective, values=requested))
+    corrected = corrected_in_metric(DualProblem.of(approximate), weights)
+    assert corrected is not None
+    np.testing.assert_allclose(corrected @ dual.rows, requested, rtol=1e-13, atol=1e-15)
+    assert dual.lowest(corrected) >= 0.5 * dual.lowest(weights) - 1e-15
     assert corrected_in_metric(dual, -weights) is None
 
 
@@ -200,12 +200,12 @@ def test_dependent_matrices_have_no_lower_bounds() -> None:
     indices = np.column_stack([data.matrix, data.block, data.row, data.column])
     copies = indices[first].copy()
     copies[:, 0] = 2
-    kept = ~doubled | first
+    mask = ~doubled | first
     program = type(data).from_entries(
         data.objective,
         data.blocks,
-        np.vstack([indices[kept], copies]),
-        np.concatenate([data.value[kept], data.value[first]]),
+        np.vstack([indices[mask], copies]),
+        np.concatenate([data.value[mask], data.value[first]]),
     )
     dual = DualProblem.of(homogenised(program))
     assert dual.least <= 0.0

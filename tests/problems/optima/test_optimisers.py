@@ -29,8 +29,8 @@ def program_of(seed: int) -> ConicSystem:
 
 
 def levels(result: Result) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = result.certificate["levels"]
-    return found
+    level_records: list[dict[str, Any]] = result.certificate["levels"]
+    return level_records
 
 
 def test_a_level_is_the_row_of_the_proposition() -> None:
@@ -61,49 +61,49 @@ def test_a_level_is_the_row_of_the_proposition() -> None:
 )
 def test_every_bound_is_around_the_optimum(seed: int, optimiser: Optimiser) -> None:
     system = program_of(seed)
-    found = minimise(system, optimiser, RunOptions(budget=Budget(6000, 30.0), seed=seed))
+    result = minimise(system, optimiser, RunOptions(budget=Budget(6000, 30.0), seed=seed))
     optimum = judged(system)
     slack = 1e-6 * (1.0 + abs(optimum))
-    assert found.status is Status.FEASIBLE
-    assert found.optimum_upper is not None
-    assert found.optimum_upper >= optimum - slack
-    assert found.optimum_lower is not None
-    assert found.optimum_lower <= optimum + slack
-    again = reverified_bounds(system, found.point, found.proof, found.optimum_lower)
-    assert again == (found.optimum_lower, found.optimum_upper)
+    assert result.status is Status.FEASIBLE
+    assert result.optimum_upper is not None
+    assert result.optimum_upper >= optimum - slack
+    assert result.optimum_lower is not None
+    assert result.optimum_lower <= optimum + slack
+    again = reverified_bounds(system, result.point, result.proof, result.optimum_lower)
+    assert again == (result.optimum_lower, result.optimum_upper)
     widths = (ObjectiveBisection, DeepCutEllipsoid)
-    asked = getattr(optimiser, "width", None)
-    if asked is not None and isinstance(optimiser, widths):
-        assert found.optimum_width is not None
-        assert found.optimum_width <= asked, found.message
+    requested = getattr(optimiser, "width", None)
+    if requested is not None and isinstance(optimiser, widths):
+        assert result.optimum_width is not None
+        assert result.optimum_width <= requested, result.message
 
 
 @pytest.mark.parametrize("method", ["ellipsoid", "rescaled-perceptron"])
 def test_levels_of_a_sequence_decrease_and_each_point_sets_the_next(method: str) -> None:
-    found = minimise(maxcut(3), ObjectiveSequence(method=method))
-    steps = levels(found)
-    assert [one["level"] for one in steps[1:]] == [one["objective"] for one in steps[:-1]]
-    assert all(one["objective"] < one["level"] for one in steps[1:])
-    *_, before, last = [one["objective"] for one in steps]
+    result = minimise(maxcut(3), ObjectiveSequence(method=method))
+    steps = levels(result)
+    assert [level["level"] for level in steps[1:]] == [level["objective"] for level in steps[:-1]]
+    assert all(level["objective"] < level["level"] for level in steps[1:])
+    *_, before, last = [level["objective"] for level in steps]
     assert before - last < 0.05 * abs(before)
-    assert found.updates == sum(one["updates"] for one in steps)
-    assert found.queries == sum(one["queries"] for one in steps)
-    assert found.trace.measures["level"][-2] == steps[-1]["level"]
-    assert "no bound of the optimum" in found.message
+    assert result.updates == sum(level["updates"] for level in steps)
+    assert result.queries == sum(level["queries"] for level in steps)
+    assert result.trace.measures["level"][-2] == steps[-1]["level"]
+    assert "no bound of the optimum" in result.message
 
 
 def test_an_undecided_level_is_half_a_step_and_no_bound() -> None:
-    found = minimise(maxcut(3), ObjectiveBisection(method="perceptron", updates=30, width=1e-3))
-    undecided = [k for k, one in enumerate(levels(found)) if one["status"] == "UPDATE_LIMIT"]
+    result = minimise(maxcut(3), ObjectiveBisection(method="perceptron", updates=30, width=1e-3))
+    undecided = [k for k, level in enumerate(levels(result)) if level["status"] == "UPDATE_LIMIT"]
     assert undecided
-    assert found.optimum_lower is not None
+    assert result.optimum_lower is not None
     best = np.inf
-    for k, one in enumerate(levels(found)):
-        best = min(best, one["objective"] or np.inf)
-        if k in undecided and k + 1 < len(levels(found)):
-            assert one["level"] < levels(found)[k + 1]["level"] < best
-    assert found.optimum_lower <= judged(maxcut(3))
-    assert found.optimum_lower not in [levels(found)[k]["level"] for k in undecided]
+    for k, level in enumerate(levels(result)):
+        best = min(best, level["objective"] or np.inf)
+        if k in undecided and k + 1 < len(levels(result)):
+            assert level["level"] < levels(result)[k + 1]["level"] < best
+    assert result.optimum_lower <= judged(maxcut(3))
+    assert result.optimum_lower not in [levels(result)[k]["level"] for k in undecided]
 
 
 def test_an_infeasible_level_is_a_bound_that_is_proved_again() -> None:
@@ -114,34 +114,34 @@ def test_an_infeasible_level_is_a_bound_that_is_proved_again() -> None:
     weights = np.array([0.5, 1.0, 1.0])  # of x_0, of x_0 / 2 - x, of x - x_0
     assert reverified_bounds(system, np.array([1.0, 2.0]), {LEVEL: weights}, 0.5) == (0.5, 2.0)
     assert reverified_bounds(system, np.array([1.0, 2.0]), {LEVEL: weights}, 1.5) == (None, 2.0)
-    found = minimise(system, ObjectiveBisection(method="ellipsoid", width=1e-3))
-    assert found.optimum_lower is not None
-    assert found.optimum_upper is not None
-    assert 0.998 <= found.optimum_lower <= 1.0 <= found.optimum_upper <= 1.002
+    result = minimise(system, ObjectiveBisection(method="ellipsoid", width=1e-3))
+    assert result.optimum_lower is not None
+    assert result.optimum_upper is not None
+    assert 0.998 <= result.optimum_lower <= 1.0 <= result.optimum_upper <= 1.002
 
 
 def test_a_program_without_points_is_infeasible_and_one_without_bounds_is_given_up() -> None:
-    places = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0], [1, 0, 1, 1]])
-    empty = SdpaData.from_entries(np.ones(1), [-2], places, np.array([1.0, 1.0, 1.0, -1.0]))
-    found = minimise(homogenised(empty), ObjectiveBisection())
-    assert (found.status, found.optimum_upper) == (Status.INFEASIBLE, None)
-    free = SdpaData.from_entries(-np.ones(1), [1], places[[0, 2]], np.ones(2))
-    found = minimise(homogenised(free), ObjectiveBisection())
-    assert found.status is Status.FEASIBLE
-    assert "may be unbounded" in found.message
-    assert found.optimum_lower is None
+    indices = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0], [1, 0, 1, 1]])
+    empty = SdpaData.from_entries(np.ones(1), [-2], indices, np.array([1.0, 1.0, 1.0, -1.0]))
+    result = minimise(homogenised(empty), ObjectiveBisection())
+    assert (result.status, result.optimum_upper) == (Status.INFEASIBLE, None)
+    free = SdpaData.from_entries(-np.ones(1), [1], indices[[0, 2]], np.ones(2))
+    result = minimise(homogenised(free), ObjectiveBisection())
+    assert result.status is Status.FEASIBLE
+    assert "may be unbounded" in result.message
+    assert result.optimum_lower is None
 
 
-def test_budgets_end_a_search_with_what_is_proved() -> None:
+def test_budgets_end_a_search_with_verified_bounds() -> None:
     for optimiser in (ObjectiveBisection(), ObjectiveSequence(), DeepCutEllipsoid()):
         none = minimise(maxcut(1), optimiser, RunOptions(budget=Budget(0, 10.0)))
         assert none.updates == 0
         assert "0 updates is spent" in none.message
-        some = minimise(maxcut(1), optimiser, RunOptions(budget=Budget(40, 10.0)))
-        assert some.updates <= 40
+        result = minimise(maxcut(1), optimiser, RunOptions(budget=Budget(40, 10.0)))
+        assert result.updates <= 40
 
 
-def test_what_does_not_apply_is_refused() -> None:
+def test_unsupported_options_are_refused() -> None:
     with pytest.raises(InputError, match="no objective"):
         minimise(ConicSystem.from_rows([[1.0, 0.0]]), ObjectiveSequence())
     with pytest.raises(ValueError, match="is not an algorithm"):

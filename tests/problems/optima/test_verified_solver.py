@@ -72,32 +72,32 @@ def exact_objective(system: ConicSystem, point: FloatArray) -> Fraction:
     ]
     assert scores[0] > 0
     for part, span in system.cone.blocks[1:]:
-        own = scores[span]
+        block = scores[span]
         if not isinstance(part, Semidefinite):
-            assert min(own) >= 0
+            assert min(block) >= 0
             continue
         matrix = [[Fraction(0)] * part.rank for _ in range(part.rank)]
-        for i, j, value in zip(part.rows.tolist(), part.columns.tolist(), own, strict=True):
+        for i, j, value in zip(part.rows.tolist(), part.columns.tolist(), block, strict=True):
             matrix[i][j] = matrix[j][i] = value
         assert definite(matrix)
     c = rational(system.objective.values)
     return sum((a * b for a, b in zip(c, x[1:], strict=True)), Fraction(0)) / x[0]
 
 
-def assert_sound(system: ConicSystem, found: Result) -> None:
+def assert_sound(system: ConicSystem, result: Result) -> None:
     """Both bounds hold in fractions: of an exactly feasible x, and of an exactly feasible X."""
     above = None
-    if found.optimum_upper is not None:
-        above = exact_objective(system, found.point)
-        assert above <= Fraction(found.optimum_upper)
-    if found.optimum_lower is not None:
+    if result.optimum_upper is not None:
+        above = exact_objective(system, result.point)
+        assert above <= Fraction(result.optimum_upper)
+    if result.optimum_lower is not None:
         dual = DualProblem.of(system)
-        exact, below = rationally(dual, found.proof[DUAL])
+        exact, below = rationally(dual, result.proof[DUAL])
         assert semidefinite_blocks(dual, exact)
-        assert Fraction(found.optimum_lower) <= below
+        assert Fraction(result.optimum_lower) <= below
         assert above is None or below <= above
-    again = reverified_bounds(system, found.point, found.proof, found.optimum_lower)
-    assert again == (found.optimum_lower, found.optimum_upper)
+    again = reverified_bounds(system, result.point, result.proof, result.optimum_lower)
+    assert again == (result.optimum_lower, result.optimum_upper)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -105,20 +105,20 @@ def assert_sound(system: ConicSystem, found: Result) -> None:
 def test_both_bounds_hold_in_fractions(seed: int, solver: Any) -> None:
     needs(solver)
     system = program_of(seed)
-    found = minimise(system, VerifiedSolver(solver=solver), RunOptions(budget=Budget(10, 20.0)))
-    assert_sound(system, found)
+    result = minimise(system, VerifiedSolver(solver=solver), RunOptions(budget=Budget(10, 20.0)))
+    assert_sound(system, result)
     if solver == "scs" and seed % 4 == 3:
         return  # all but without an interior: its digits may not suffice
-    assert found.status is Status.FEASIBLE, found.message
-    assert found.optimum_width is not None
-    assert found.optimum_width <= (2e-2 if solver == "scs" else 1e-5)
+    assert result.status is Status.FEASIBLE, result.message
+    assert result.optimum_width is not None
+    assert result.optimum_width <= (2e-2 if solver == "scs" else 1e-5)
     optimum = judged(system)
     slack = 1e-6 * (1.0 + abs(optimum))
-    assert found.optimum_lower is not None
-    assert found.optimum_upper is not None
-    assert found.optimum_lower <= optimum + slack
-    assert optimum - slack <= found.optimum_upper
-    assert found.certificate["figures"][OBJECTIVE] == pytest.approx(optimum, rel=2e-2, abs=2e-2)
+    assert result.optimum_lower is not None
+    assert result.optimum_upper is not None
+    assert result.optimum_lower <= optimum + slack
+    assert optimum - slack <= result.optimum_upper
+    assert result.certificate["figures"][OBJECTIVE] == pytest.approx(optimum, rel=2e-2, abs=2e-2)
 
 
 def wrong(program: BlockProgram, kind: str, seed: int) -> Approximation:
@@ -137,7 +137,7 @@ def wrong(program: BlockProgram, kind: str, seed: int) -> Approximation:
 
 @pytest.mark.parametrize("kind", ["zero", "noise", "huge"])
 @pytest.mark.parametrize("seed", repeated(range(12), kept=1))
-def test_bounds_of_wrong_answers_hold_all_the_same(
+def test_bounds_of_wrong_answers_are_valid(
     seed: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -145,22 +145,22 @@ def test_bounds_of_wrong_answers_hold_all_the_same(
         lambda self, program, seconds: wrong(program, kind, seed),
     )
     for system in (program_of(seed), program_of(seed + 1)):
-        found = minimise(system, VerifiedSolver(solver="scs"))
-        assert_sound(system, found)
-        assert found.status in (Status.FEASIBLE, Status.UNVERIFIED)
+        result = minimise(system, VerifiedSolver(solver="scs"))
+        assert_sound(system, result)
+        assert result.status in (Status.FEASIBLE, Status.UNVERIFIED)
 
 
 def test_forged_bounds_are_not_proved_again() -> None:
     system = program_of(1)
-    found = minimise(system, VerifiedSolver(solver="clarabel"))
-    assert found.optimum_lower is not None
-    assert found.optimum_upper is not None
-    for weights in (found.proof[DUAL] * 1.001, -found.proof[DUAL], found.proof[DUAL][1:]):
-        lower, _ = reverified_bounds(system, found.point, {DUAL: weights}, found.optimum_lower)
-        assert lower is None or lower <= found.optimum_lower
-    below = found.point - 0.01 * np.append(0.0, np.asarray(system.objective.values))  # type: ignore[union-attr]
-    _, upper = reverified_bounds(system, below, found.proof, found.optimum_lower)
-    assert upper is None or upper >= found.optimum_lower
+    result = minimise(system, VerifiedSolver(solver="clarabel"))
+    assert result.optimum_lower is not None
+    assert result.optimum_upper is not None
+    for weights in (result.proof[DUAL] * 1.001, -result.proof[DUAL], result.proof[DUAL][1:]):
+        lower, _ = reverified_bounds(system, result.point, {DUAL: weights}, result.optimum_lower)
+        assert lower is None or lower <= result.optimum_lower
+    below = result.point - 0.01 * np.append(0.0, np.asarray(system.objective.values))  # type: ignore[union-attr]
+    _, upper = reverified_bounds(system, below, result.proof, result.optimum_lower)
+    assert upper is None or upper >= result.optimum_lower
 
 
 def test_large_programs_of_maxcuts_form_have_the_bounds_of_a_factor(
@@ -181,7 +181,7 @@ def test_large_programs_of_maxcuts_form_have_the_bounds_of_a_factor(
     assert again == pytest.approx((large.optimum_lower, large.optimum_upper), rel=1e-13)
 
 
-def test_a_point_is_moved_inside_no_farther_than_it_has_to_be() -> None:
+def test_a_point_is_moved_inside_by_the_required_distance_only() -> None:
     """Eigenvalues of sparse matrices are estimates: more may be missing than they say."""
     system = homogenised(generate("random-60-90", seed=1))
     optimum = minimise(system, LowRank())
@@ -189,12 +189,12 @@ def test_a_point_is_moved_inside_no_farther_than_it_has_to_be() -> None:
     point = optimum.point / optimum.point[0]
     point[1:] -= 1e-9
     inner = point + np.append(0.0, np.ones(60))
-    found = feasible_between(system, point, (inner, 1e6))
-    assert found is not None
-    assert found[1] <= optimum.optimum_upper + 1e-4
+    point_and_value = feasible_between(system, point, (inner, 1e6))
+    assert point_and_value is not None
+    assert point_and_value[1] <= optimum.optimum_upper + 1e-4
 
 
-def test_a_factor_is_one_of_the_matrix_or_of_what_is_not_negligible() -> None:
+def test_the_factor_is_that_of_the_matrix_or_of_its_non_negligible_part() -> None:
     rng = np.random.default_rng(0)
     half = rng.standard_normal((9, 3))
     for matrix in (half @ half.T, half @ half.T - 1e-12 * np.eye(9), np.eye(9)):
@@ -211,20 +211,20 @@ def _pretend(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("echo CSDP 9.9; exit 206", "csdp 9.9 ended with code 206 and no answer"),
         ("sleep 30", "no answer within 0.2 s"),
     ],
 )
 def test_a_program_without_an_answer_is_a_numerical_error(
-    script: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _pretend(tmp_path, script, monkeypatch)
-    found = minimise(maxcut(1), VerifiedSolver(), RunOptions(budget=Budget(10, 0.1)))
-    assert found.status is Status.NUMERICAL_ERROR
-    assert said in found.message
-    assert (found.optimum_lower, found.optimum_upper) == (None, None)
+    result = minimise(maxcut(1), VerifiedSolver(), RunOptions(budget=Budget(10, 0.1)))
+    assert result.status is Status.NUMERICAL_ERROR
+    assert message in result.message
+    assert (result.optimum_lower, result.optimum_upper) == (None, None)
 
 
 def test_a_program_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ def test_errors_are_those_of_dimacs() -> None:
     program = BlockProgram.of(homogenised(data))
     slack = [np.array([[1.5, 1.0], [1.0, 1.5]]), np.array([2.5])]
     multipliers = [np.array([[1.0, -1.5], [-1.5, 1.0]]), np.array([0.5])]
-    found = errors_of(program, Approximation(np.array([1.25]), slack, multipliers, ""))
+    errors = errors_of(program, Approximation(np.array([1.25]), slack, multipliers, ""))
     # b = 1 + 2 and C = 1 + 4; <F_i, X> = 2 - 0.5, Z - F(x) = (0.25 I, -0.25)
     upper, lower = 2.5, 2 * 1.5 - 4 * 0.5
     product = 2 * 1.5 - 2 * 1.5 + 0.5 * 2.5
@@ -254,19 +254,19 @@ def test_errors_are_those_of_dimacs() -> None:
         (upper - lower) / 4.5,
         product / 4.5,
     ]
-    assert list(found.values()) == pytest.approx([*expected, 2.5])
-    assert found[OBJECTIVE] == 2.5
+    assert list(errors.values()) == pytest.approx([*expected, 2.5])
+    assert errors[OBJECTIVE] == 2.5
 
 
 def test_the_given_program_in_sdpas_format_is_the_file_it_was_read_from() -> None:
     data = dense_program(5)
     assert BlockProgram.of(homogenised(data)).sdpa() == data
-    moved = BlockProgram.of(homogenised(data)).perturbed(slack=0.5, multiplier=0.25)
-    given = BlockProgram.of(homogenised(data))
+    perturbed = BlockProgram.of(homogenised(data)).perturbed(slack=0.5, multiplier=0.25)
+    exact = BlockProgram.of(homogenised(data))
     x = np.arange(1.0, 4.0)
-    np.testing.assert_allclose(moved.slack(x), given.slack(x) - 0.5 * given.identity)
-    traces = given.rows.T @ given.identity
-    np.testing.assert_allclose(moved.objective, given.objective - 0.25 * traces)
+    np.testing.assert_allclose(perturbed.slack(x), exact.slack(x) - 0.5 * exact.identity)
+    traces = exact.rows.T @ exact.identity
+    np.testing.assert_allclose(perturbed.objective, exact.objective - 0.25 * traces)
 
 
 def test_a_search_that_has_no_time_ends_with_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,8 +274,8 @@ def test_a_search_that_has_no_time_ends_with_its_bounds(monkeypatch: pytest.Monk
         raise TimeIsUp
 
     monkeypatch.setattr(VerifiedSolver, "minimise", late)
-    found = minimise(maxcut(1), VerifiedSolver(), RunOptions(budget=Budget(10, 100.0)))
-    assert found.status is Status.TIME_LIMIT
-    assert "the budget of 100 seconds is spent" in found.message
+    result = minimise(maxcut(1), VerifiedSolver(), RunOptions(budget=Budget(10, 100.0)))
+    assert result.status is Status.TIME_LIMIT
+    assert "the budget of 100 seconds is spent" in result.message
     stopped = minimise(maxcut(1), VerifiedSolver(), RunOptions(stop=lambda: "stopped"))
     assert "stopped" in stopped.message

@@ -17,5 +17,5 @@ def konis_separates(system: Labelled) -> bool:
     examples: Any = np.array(system.examples, dtype=float)
     constant = np.ones((len(examples), int(system.affine)))
     rows = np.hstack([examples, constant]) * np.array(system.labels)[:, None]
-    found = konis_program(rows, 60.0)
-    return found.solved and found.gain > TOLERANCE
+    program = konis_program(rows, 60.0)
+    return program.solved and program.gain > TOLERANCE

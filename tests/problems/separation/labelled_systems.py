@@ -30,7 +30,7 @@ class Labelled:
     def rows(self) -> list[list[Fraction]]:
         constant = [1] * self.affine
         return [
-            [sign * Fraction(one) for one in (*row, *constant)]
+            [sign * Fraction(value) for value in (*row, *constant)]
             for row, sign in zip(self.examples.tolist(), self.labels, strict=True)
         ]
 
@@ -47,16 +47,16 @@ def truth(system: Labelled) -> Truth:
     overlap: set[int] = set()
     for i, row in enumerate(rows):
         if i not in overlap:
-            weighted = weighted_rows(rows, [-one for one in row])
+            weighted = weighted_rows(rows, [-entry for entry in row])
             overlap |= set() if weighted is None else {i, *weighted}
     kinds = {0: "complete", len(rows): "overlap"}
     classes = []
     for j in range(len(rows[0])):
         unit = [int(i == j) for i in range(len(rows[0]))]
         above = weighted_rows(rows, unit) is not None
-        below = weighted_rows(rows, [-one for one in unit]) is not None
+        below = weighted_rows(rows, [-entry for entry in unit]) is not None
         classes.append({(1, 1): "FINITE", (1, 0): "+INF", (0, 1): "-INF"}.get((above, below), ""))
-    named = [one or "UNDETERMINED" for one in classes]
+    named = [answer or "UNDETERMINED" for answer in classes]
     return Truth(kinds.get(len(overlap), "quasi-complete"), sorted(overlap), named)
 
 
@@ -68,17 +68,17 @@ def labelled(kind: str, seed: int, most: tuple[int, int] = (60, 8)) -> Labelled:
     rng = np.random.default_rng([seed, KINDS.index(kind), 9001])
     width, affine = int(rng.integers(1, most[1] + 1)), bool(rng.random() < 0.8)
     count = int(rng.integers(2, most[0] + 1))
-    places = int(rng.choice([0, 0, 1, 3]))
-    spread = int(rng.choice([2, 5, 30])) * 10**places
+    indices = int(rng.choice([0, 0, 1, 3]))
+    spread = int(rng.choice([2, 5, 30])) * 10**indices
     normal = rng.integers(-2, 3, width + 1)
     normal[0] = rng.choice([-1, 1])
-    normal[-1] *= affine * 10**places
+    normal[-1] *= affine * 10**indices
     points = rng.integers(-spread, spread + 1, (count, width))
     if kind == "quasi-complete":  # some points onto the hyperplane, with both labels
         face = rng.random(count) < rng.choice([0.3, 0.7])
         face[0] = False
-        moved = points[:, 1:] @ normal[1:-1] + normal[-1]
-        points[face, 0] = -normal[0] * moved[face]
+        shifted = points[:, 1:] @ normal[1:-1] + normal[-1]
+        points[face, 0] = -normal[0] * shifted[face]
         twins = np.flatnonzero(face)
         points[twins[1::2]] = points[twins[: len(twins) // 2 * 2 : 2]]
     values = points @ normal[:-1] + normal[-1]
@@ -93,7 +93,7 @@ def labelled(kind: str, seed: int, most: tuple[int, int] = (60, 8)) -> Labelled:
         labels = np.where(rng.random(count) < 0.7, anyhow, labels)
     if len(set(labels.tolist())) < 2:
         labels[-1] = -labels[0]
-    return Labelled(_written(_altered(points, rng), places, rng), labels.tolist(), affine)
+    return Labelled(_written(_altered(points, rng), indices, rng), labels.tolist(), affine)
 
 
 def _altered(points: Any, rng: np.random.Generator) -> Any:
@@ -112,11 +112,11 @@ def _altered(points: Any, rng: np.random.Generator) -> Any:
     return points
 
 
-def _written(points: Any, places: int, rng: np.random.Generator) -> Any:
+def _written(points: Any, indices: int, rng: np.random.Generator) -> Any:
     """The points as decimals with so many places: exact, or the doubles near to them."""
-    if not places:
+    if not indices:
         return points
     if rng.random() < 0.5:
-        return points / 10.0**places
-    decimals = [[Decimal(one).scaleb(-places) for one in row] for row in points.tolist()]
+        return points / 10.0**indices
+    decimals = [[Decimal(entry).scaleb(-indices) for entry in row] for row in points.tolist()]
     return np.array(decimals, dtype=object)

@@ -26,17 +26,17 @@ def small_truth(kind: str, seed: int) -> Truth:
 
 def checked(system: Labelled, expected: Truth) -> None:
     """The answer is the judge's, and proved."""
-    found = separation(system.examples, system.labels, affine=system.affine)
-    assert found.proved
-    assert found.verdict == expected.verdict
-    assert found.overlap_rows.tolist() == expected.overlap
-    assert list(found.coefficients.values()) == expected.classes
-    assert proved_upper_with(found)
+    verdict = separation(system.examples, system.labels, affine=system.affine)
+    assert verdict.proved
+    assert verdict.verdict == expected.verdict
+    assert verdict.overlap_rows.tolist() == expected.overlap
+    assert list(verdict.coefficients.values()) == expected.classes
+    assert proved_upper_with(verdict)
 
 
-def proved_upper_with(found: SeparationVerdict) -> bool:
-    assert found.pair is not None
-    return faults(found.rows, found.pair, found.proofs) == []
+def proved_upper_with(verdict: SeparationVerdict) -> bool:
+    assert verdict.pair is not None
+    return faults(verdict.rows, verdict.pair, verdict.proofs) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,10 +57,10 @@ def test_the_exact_decision_alone(kind: str, monkeypatch: pytest.MonkeyPatch) ->
         checked(labelled(kind, seed, SMALL), small_truth(kind, seed))
 
 
-def test_every_kind_and_every_class_is_among_them() -> None:
+def test_every_kind_and_every_class_occurs() -> None:
     truths = [small_truth(kind, seed) for kind in KINDS for seed in range(20)]
-    kinds = Counter(one.verdict for one in truths)
-    classes = Counter(name for one in truths for name in one.classes)
+    kinds = Counter(answer.verdict for answer in truths)
+    classes = Counter(name for answer in truths for name in answer.classes)
     assert min(kinds[kind] for kind in KINDS) >= 10
     assert len(classes) == 4
     assert min(classes.values()) >= 10
@@ -69,9 +69,9 @@ def test_every_kind_and_every_class_is_among_them() -> None:
 def test_separated_rows_whose_columns_were_conditioned_first() -> None:
     """No row overlaps: the null vectors are unit vectors, also after other columns were used."""
     system = labelled("overlap", 5023)
-    found = separation(system.examples, system.labels, affine=system.affine, max_seconds=60)
-    assert found.pair is not None
-    assert found.pair.span.nulls == tuple(map(tuple, np.eye(5, dtype=int).tolist()))
+    verdict = separation(system.examples, system.labels, affine=system.affine, max_seconds=60)
+    assert verdict.pair is not None
+    assert verdict.pair.span.nulls == tuple(map(tuple, np.eye(5, dtype=int).tolist()))
     checked(system, truth(system))
 
 
@@ -82,15 +82,15 @@ def test_300_systems_of_each_kind_up_to_60_rows_and_8_columns(
     kind: str, part: int, record_property: Callable[[str, object], None]
 ) -> None:
     """Konis's program in doubles is asked beside; disagreements are its errors."""
-    found, wrong = 0, 0
-    for asked in count(1):
-        system = labelled(kind, 1000 * (part + 1) + asked)
+    hits, disagreements = 0, 0
+    for number in count(1):
+        system = labelled(kind, 1000 * (part + 1) + number)
         expected = truth(system)
         checked(system, expected)
         verdict = expected.verdict
-        found += verdict == kind
-        wrong += konis_separates(system) == (verdict == "overlap")
-        if found == 30:
+        hits += verdict == kind
+        disagreements += konis_separates(system) == (verdict == "overlap")
+        if hits == 30:
             break
-    record_property("Konis's program in doubles disagrees on", f"{wrong} of {asked}")
-    assert found == 30
+    record_property("Konis's program in doubles disagrees on", f"{disagreements} of {number}")
+    assert hits == 30

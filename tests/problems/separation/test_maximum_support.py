@@ -35,47 +35,49 @@ def mixed(shape: tuple[int, int, int], seed: int) -> tuple[FloatArray, list[int]
     dual[:, rank:] = 0.0
     if never:
         dual[-1] = -dual[:-1].sum(axis=0)
-    others = rng.integers(-5, 6, (count - never if rank < width else 0, width)).astype(float)
+    extra = rng.integers(-5, 6, (count - never if rank < width else 0, width)).astype(float)
     inside = np.append(np.zeros(rank), rng.integers(1, 4, width - rank))
-    for row in others:
+    for row in extra:
         while row @ inside <= 0:
             row[rng.integers(rank, width)] += 1.0
     turn = np.eye(width) + np.triu(rng.integers(-1, 2, (width, width)), 1)
-    rows = np.vstack([dual, others]) @ turn
+    rows = np.vstack([dual, extra]) @ turn
     order = rng.permutation(len(rows))
     return rows[order], np.flatnonzero(order < never).tolist()
 
 
-def check_exactly(found: MaximumSupport, rows: Sequence[Sequence[Any]]) -> None:
+def check_exactly(support: MaximumSupport, rows: Sequence[Sequence[Any]]) -> None:
     """Both sides, in the numbers given."""
-    assert found.proved
-    exact = [[Fraction(one) for one in row] for row in rows]
-    both = [*found.support.tolist(), *found.dual_support.tolist()]
+    assert support.proved
+    exact = [[Fraction(weight) for weight in row] for row in rows]
+    both = [*support.support.tolist(), *support.dual_support.tolist()]
     assert sorted(both) == list(range(len(exact)))
-    scores = [sum(a * y for a, y in zip(row, found.point, strict=True)) for row in exact]
-    assert all(scores[i] > 0 for i in found.support.tolist())
-    assert all(scores[i] == 0 for i in found.dual_support.tolist())
-    weights = found.weights
-    assert sorted(weights) == found.dual_support.tolist()
-    assert all(one > 0 for one in weights.values())
+    scores = [sum(a * y for a, y in zip(row, support.point, strict=True)) for row in exact]
+    assert all(scores[i] > 0 for i in support.support.tolist())
+    assert all(scores[i] == 0 for i in support.dual_support.tolist())
+    weights = support.weights
+    assert sorted(weights) == support.dual_support.tolist()
+    assert all(weight > 0 for weight in weights.values())
     for j in range(len(exact[0])):
-        assert sum(one * exact[i][j] for i, one in weights.items()) == 0
+        assert sum(weight * exact[i][j] for i, weight in weights.items()) == 0
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seed", repeated(range(20), kept=2))
-def test_both_sides_are_exact_and_known(shape: tuple[int, int, int], seed: int) -> None:
+def test_both_supports_are_exact_and_equal_the_planted_ones(
+    shape: tuple[int, int, int], seed: int
+) -> None:
     rows, dual = mixed(shape, seed)
-    found = maximum_support(rows)
-    check_exactly(found, rows.tolist())
+    support = maximum_support(rows)
+    check_exactly(support, rows.tolist())
     # The planted rows are in the dual support by their weights, the others by their point
-    assert found.dual_support.tolist() == dual
+    assert support.dual_support.tolist() == dual
 
 
 def test_rescaling_finds_nearly_all_partitions_itself() -> None:
     """The exact decision is for what is left."""
-    found = [maximum_support(mixed(SHAPES[0], seed)[0]).method for seed in range(12)]
-    assert found.count("rescaling, made exact") >= 10
+    methods = [maximum_support(mixed(SHAPES[0], seed)[0]).method for seed in range(12)]
+    assert methods.count("rescaling, made exact") >= 10
 
 
 @pytest.mark.parametrize("seed", repeated(range(20), kept=3))
@@ -83,13 +85,13 @@ def test_linear_programs_agree_row_by_row(seed: int) -> None:
     """max a_i'y over A y >= 0, y in a box, by HiGHS."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(-2, 3, (9, 4)).astype(float)
-    found = maximum_support(rows)
-    check_exactly(found, rows.tolist())
+    support = maximum_support(rows)
+    check_exactly(support, rows.tolist())
     largest = [
         -scipy.optimize.linprog(-row, A_ub=-rows, b_ub=np.zeros(9), bounds=(-1, 1)).fun
         for row in rows
     ]
-    assert found.support.tolist() == [i for i, one in enumerate(largest) if one > 1e-7]
+    assert support.support.tolist() == [i for i, value in enumerate(largest) if value > 1e-7]
 
 
 @pytest.mark.parametrize("scale", [2.0**-27, 2.0**27])
@@ -100,17 +102,17 @@ def test_units_of_the_columns_and_rows_do_not_matter(seed: int, scale: float) ->
     changed = rows * 2.0 ** rng.integers(-20, 20, rows.shape[1])
     changed[:, 0] *= scale
     changed *= 2.0 ** rng.integers(-20, 20, (len(rows), 1))
-    found = maximum_support(changed)
-    check_exactly(found, changed.tolist())
-    assert found.dual_support.tolist() == dual
+    support = maximum_support(changed)
+    check_exactly(support, changed.tolist())
+    assert support.dual_support.tolist() == dual
 
 
 @pytest.mark.parametrize("margin", [1e-3, 1e-6, 1e-9])
 def test_a_flat_cone_has_every_row_in_its_support(margin: float) -> None:
     rows = planted(6, 40, margin, np.random.default_rng(6))[0]
-    found = maximum_support(rows)
-    check_exactly(found, rows.tolist())
-    assert len(found.support) == 40
+    support = maximum_support(rows)
+    check_exactly(support, rows.tolist())
+    assert len(support.support) == 40
 
 
 @pytest.mark.parametrize(
@@ -127,9 +129,9 @@ def test_a_flat_cone_has_every_row_in_its_support(margin: float) -> None:
     ],
 )
 def test_small_ones(rows: Any, dual: list[int]) -> None:
-    found = maximum_support(rows)
-    check_exactly(found, rows.toarray().tolist() if sp.issparse(rows) else rows)
-    assert found.dual_support.tolist() == dual
+    support = maximum_support(rows)
+    check_exactly(support, rows.toarray().tolist() if sp.issparse(rows) else rows)
+    assert support.dual_support.tolist() == dual
 
 
 def test_a_sum_in_doubles_is_not_the_sum() -> None:
@@ -137,13 +139,13 @@ def test_a_sum_in_doubles_is_not_the_sum() -> None:
     decimals = [[Decimal("0.1"), 1], [Decimal("0.2"), 1], [Decimal("-0.3"), -2]]
     assert maximum_support(decimals).dual_support.tolist() == [0, 1, 2]
     doubles = [[0.1, 1.0], [0.2, 1.0], [-0.3, -2.0]]
-    found = maximum_support(doubles)
-    check_exactly(found, doubles)
+    support = maximum_support(doubles)
+    check_exactly(support, doubles)
 
 
-def test_it_says_so_in_words() -> None:
-    found = maximum_support([[1, 0], [-1, 0], [0, 1]])
-    assert str(found) == (
+def test_the_summary_states_the_supports() -> None:
+    support = maximum_support([[1, 0], [-1, 0], [0, 1]])
+    assert str(support) == (
         "1 row of 3 can be positive on the cone, 2 never (proved; rescaling, made exact)"
     )
     short = maximum_support(np.eye(3), max_seconds=0.0)
@@ -163,8 +165,8 @@ def test_the_direction_of_a_proposal_keeps_its_proportions() -> None:
     sqrt 5 / 2, what powers of two leave of the lengths' ratio, it is -1.36.
     """
     rows = np.array([[2.0, -1, 0, 0], [-2, 1, 0, 0], [-20, 0, 21, 0]])
-    given = integer_rows(Doubles(rows), None, np.ones(3), affine=False)
+    full_rows = integer_rows(Doubles(rows), None, np.ones(3), affine=False)
     overlap, weights = np.array([True, True, False]), np.array([1.0, 1.0, 0.0])
-    found = pair_near(given, PartitionProposal(overlap, weights, np.array([1.0, 2.0, 1.0, 1.0])))
-    assert found is not None
-    assert given.in_original_units(found.direction) == [1, 2, 1, 1]
+    pair = pair_near(full_rows, PartitionProposal(overlap, weights, np.array([1.0, 2.0, 1.0, 1.0])))
+    assert pair is not None
+    assert full_rows.in_original_units(pair.direction) == [1, 2, 1, 1]

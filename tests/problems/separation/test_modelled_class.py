@@ -47,11 +47,11 @@ def ordered(values: list[Any], categories: list[Any], *, is_ordered: bool = True
     ],
 )
 def test_the_later_class_is_modelled(labels: Any, positive: Any, coefficients: Any) -> None:
-    found = separation(DOSES, labels)
-    assert found.coefficients == coefficients
-    assert found.classes[1] == positive
-    assert f"modelled: log-odds of {positive!r} against {found.classes[0]!r}" in str(found)
-    record = found.as_json()
+    verdict = separation(DOSES, labels)
+    assert verdict.coefficients == coefficients
+    assert verdict.classes[1] == positive
+    assert f"modelled: log-odds of {positive!r} against {verdict.classes[0]!r}" in str(verdict)
+    record = verdict.as_json()
     assert record["modelled"] == f"log-odds of {positive!r}"
     assert record["positive"] == positive
 
@@ -89,21 +89,21 @@ def test_the_positive_class_is_chosen() -> None:
     assert separation(DOSES, [0, 1, 0, 1], positive=0).coefficients == FALLING
     several = separation([[0], [1], [2], [3]], ["a", "b", "c", "d"], positive="d")
     assert (several.classes, several.verdict) == (("not d", "d"), "complete")
-    for positive, said in (
+    for positive, message in (
         ("cse", "no label is 'cse' (did you mean 'case'?)"),
         (1, "no label is 1;"),
     ):
         with pytest.raises(InputError) as refused:
             separation(DOSES, OUTCOMES, positive=positive)
-        assert said in str(refused.value)
+        assert message in str(refused.value)
         assert "the labels are 'case', 'control'" in str(refused.value)
 
 
-def test_an_undecided_verdict_says_what_is_modelled() -> None:
-    found = separation(DOSES, OUTCOMES, max_seconds=0.0)
-    assert found.verdict == "undecided"
-    assert "log-odds of 'control'" in str(found)
-    assert found.as_json()["intercept"] == "intercept"
+def test_an_undecided_verdict_names_the_modelled_class() -> None:
+    verdict = separation(DOSES, OUTCOMES, max_seconds=0.0)
+    assert verdict.verdict == "undecided"
+    assert "log-odds of 'control'" in str(verdict)
+    assert verdict.as_json()["intercept"] == "intercept"
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_labels_without_an_order_are_refused() -> None:
 
 def test_the_intercept_alone() -> None:
     for nothing in (np.zeros((4, 0)), pd.DataFrame(index=range(4)), np.ones((4, 1))):
-        found = separation(nothing, [0, 1, 0, 1])
-        assert (found.verdict, found.coefficients) == ("overlap", {"intercept": "FINITE"})
+        verdict = separation(nothing, [0, 1, 0, 1])
+        assert (verdict.verdict, verdict.coefficients) == ("overlap", {"intercept": "FINITE"})
     with pytest.raises(InputError, match=r"rows have shape \(4, 0\)"):
         separation(np.zeros((4, 0)), [0, 1, 0, 1], affine=False)
 
@@ -139,21 +139,21 @@ def test_the_intercept_alone() -> None:
 @pytest.mark.parametrize("constant", [1.0, -3, 0.1])
 def test_constant_columns_are_the_intercept(constant: float) -> None:
     frame = pd.DataFrame({"const": constant, "dose": [0, 1, 1, 2], "site": 7})
-    found = separation(frame, [0, 1, 0, 1])
-    assert found.coefficients == {"dose": "+INF", "intercept": "-INF"}
-    assert (found.constant_columns, found.unidentified) == (("const", "site"), ())
-    assert "the intercept stands for const and site (constant)" in str(found)
-    assert found.as_json()["constant_columns"] == ["const", "site"]
+    verdict = separation(frame, [0, 1, 0, 1])
+    assert verdict.coefficients == {"dose": "+INF", "intercept": "-INF"}
+    assert (verdict.constant_columns, verdict.unidentified) == (("const", "site"), ())
+    assert "the intercept stands for const and site (constant)" in str(verdict)
+    assert verdict.as_json()["constant_columns"] == ["const", "site"]
     sparse = separation(sp.csr_array(frame.to_numpy(float)), [0, 1, 0, 1])
     assert sparse.constant_columns == ("x_1", "x_3")
     named = separation(frame.rename(columns={"const": "intercept"}), [0, 1, 0, 1])
-    assert named.coefficients == found.coefficients
+    assert named.coefficients == verdict.coefficients
 
 
 def test_columns_that_are_not_constant_stay() -> None:
     """Zeros are none, equal doubles may be different numbers, and affine=False adds none."""
-    near = [2**60 + one for one in (0, 1, 0, 1)]
-    frame = pd.DataFrame({"zero": 0, "near": near, "dose": [0.5, 1, 1, 2]})
+    approximate = [2**60 + offset for offset in (0, 1, 0, 1)]
+    frame = pd.DataFrame({"zero": 0, "near": approximate, "dose": [0.5, 1, 1, 2]})
     assert separation(frame, [0, 1, 0, 1]).constant_columns == ()
     without = separation(pd.DataFrame({"const": 1, "dose": [0, 1, 1, 2]}), OUTCOMES, affine=False)
     assert list(without.coefficients) == ["const", "dose"]
@@ -178,7 +178,7 @@ class Table:
         raise AssertionError("columns are read one by one")
 
 
-def test_names_of_tables_are_kept() -> None:
+def test_column_names_of_frames_are_used() -> None:
     columns = {"dose": [0, 1, 1, 2], "age": [0.5, 0.5, 1, 1]}
     assert list(separation(Table(columns), OUTCOMES).coefficients) == ["dose", "age", "intercept"]  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"column 'kind' holds 'a' \(str\)"):
@@ -188,15 +188,15 @@ def test_names_of_tables_are_kept() -> None:
 def test_integers_of_a_table_are_exact() -> None:
     """Beside fractions numpy would make doubles of them, and the gap of 1 would be lost."""
     columns = {"count": [2**60, 2**60 + 1, 2**60, 2**60 + 1], "age": [0.5, 0.5, 0.5, 0.25]}
-    found = separation(Table(columns), [0, 1, 0, 1])  # type: ignore[arg-type]
-    assert found.verdict == "complete"
+    verdict = separation(Table(columns), [0, 1, 0, 1])  # type: ignore[arg-type]
+    assert verdict.verdict == "complete"
 
 
-def test_names_of_arrow_tables_are_kept() -> None:
+def test_column_names_of_arrow_tables_are_used() -> None:
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"dose": [0, 1, 1, 2]})
-    for one in (table, table.to_batches()[0]):
-        assert list(separation(one, OUTCOMES).coefficients) == ["dose", "intercept"]
+    for form in (table, table.to_batches()[0]):
+        assert list(separation(form, OUTCOMES).coefficients) == ["dose", "intercept"]
     twice = arrow.table([arrow.array([0, 1, 1, 2])] * 2, names=["a", "a"])
     with pytest.raises(InputError, match="2 columns have the name 'a'"):
         separation(twice, OUTCOMES)
@@ -204,7 +204,7 @@ def test_names_of_arrow_tables_are_kept() -> None:
         separation(arrow.table({"a": [0, None, 1, 2]}), OUTCOMES)
 
 
-def test_names_of_polars_frames_are_kept() -> None:
+def test_column_names_of_polars_frames_are_used() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"dose": [0, 1, 1, 2]})
     labels = polars.Series(OUTCOMES, dtype=polars.Enum(["control", "case"]))
@@ -212,7 +212,7 @@ def test_names_of_polars_frames_are_kept() -> None:
 
 
 @pytest.mark.parametrize("attribute", ["design_info", "model_spec"])
-def test_names_of_design_matrices_are_kept(attribute: str) -> None:
+def test_column_names_of_design_matrices_are_used(attribute: str) -> None:
     """As patsy and formulaic have them: an array with a record of its columns."""
 
     class Design(np.ndarray[Any, Any]):
@@ -220,9 +220,9 @@ def test_names_of_design_matrices_are_kept(attribute: str) -> None:
 
     design = np.column_stack([np.ones(4), DOSES]).view(Design)
     setattr(design, attribute, SimpleNamespace(column_names=["Intercept", "dose"]))
-    found = separation(design, [0, 1, 0, 1])
-    assert found.coefficients == {"dose": "+INF", "intercept": "-INF"}
-    assert found.constant_columns == ("Intercept",)
+    verdict = separation(design, [0, 1, 0, 1])
+    assert verdict.coefficients == {"dose": "+INF", "intercept": "-INF"}
+    assert verdict.constant_columns == ("Intercept",)
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ def outcome(path: Path, record: dict[str, Any]) -> str:
     return f"{cell.verdict.value} {cell.message}"
 
 
-def test_what_changes_the_meaning_is_verified(saved: Path) -> None:
+def test_options_that_change_the_model_are_verified(saved: Path) -> None:
     tree = read(saved)
     assert tree["format"] == 2
     assert (tree["intercept"], tree["constant_columns"]) == ("intercept", ["const"])
@@ -266,8 +266,8 @@ def test_what_changes_the_meaning_is_verified(saved: Path) -> None:
     columns = tree["source"]["columns"]
     for name in ("positive", "one_hot"):
         less = {key: value for key, value in columns.items() if key != name}
-        found = outcome(saved, tree | {"source": tree["source"] | {"columns": less}})
-        assert not found.startswith("PROVED"), name
+        answer = outcome(saved, tree | {"source": tree["source"] | {"columns": less}})
+        assert not answer.startswith("PROVED"), name
     other = tree["source"] | {"columns": columns | {"reference": ["drug=y"]}}
     assert not outcome(saved, tree | {"source": other}).startswith("PROVED")
 
@@ -290,13 +290,13 @@ def test_files_of_format_1_are_read(saved: Path) -> None:
     assert outcome(saved, old | {"intercept": "dose"}).startswith("DAMAGED")
 
 
-def test_a_verdict_of_python_comes_back(tmp_path: Path) -> None:
+def test_a_verdict_from_python_survives_a_round_trip(tmp_path: Path) -> None:
     frame = pd.DataFrame({"const": 1.0, "dose": [0, 1, 1, 2]})
     labels = ordered(["a", "b", "a", "c"], ["c", "a", "b"])
-    found = separation(frame, labels, positive="c")
-    found.save(tmp_path / "verdict.npz")
+    verdict = separation(frame, labels, positive="c")
+    verdict.save(tmp_path / "verdict.npz")
     again = SeparationVerdict.load(tmp_path / "verdict.npz", frame, labels)
-    assert json.dumps(again.as_json()) == json.dumps(found.as_json())
+    assert json.dumps(again.as_json()) == json.dumps(verdict.as_json())
     assert again.not_verified == ("method",)
     with pytest.raises(DataError, match=r"classes: .* is claimed"):
         SeparationVerdict.load(tmp_path / "verdict.npz", frame, ["x", "x", "x", "z"])

@@ -33,7 +33,7 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def said(path: Path) -> tuple[str, str]:
+def verified_answer(path: Path) -> tuple[str, str]:
     (only,) = verify(path).cells
     return only.verdict.value, only.message
 
@@ -41,13 +41,15 @@ def said(path: Path) -> tuple[str, str]:
 def changed(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
     """Change the text and the arrays of a saved file."""
     with np.load(path) as arrays:
-        found = dict(arrays)
-    record = json.loads(str(found.pop("json")))
-    exact = json.loads(found["proof.exact"].astype(np.uint8).tobytes())
+        changed_arrays = dict(arrays)
+    record = json.loads(str(changed_arrays.pop("json")))
+    exact = json.loads(changed_arrays["proof.exact"].astype(np.uint8).tobytes())
     change(record, exact)
-    found["proof.exact"] = np.frombuffer(json.dumps(exact).encode(), np.uint8).astype(float)
+    changed_arrays["proof.exact"] = np.frombuffer(json.dumps(exact).encode(), np.uint8).astype(
+        float
+    )
     with path.open("wb") as file:
-        np.savez_compressed(file, json=np.array(json.dumps(record)), **found)
+        np.savez_compressed(file, json=np.array(json.dumps(record)), **changed_arrays)
 
 
 def test_it_is_proved_again_from_the_file(
@@ -62,13 +64,13 @@ def test_it_is_proved_again_from_the_file(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(4))
-def test_a_verdict_of_every_kind_comes_back(kind: str, seed: int, tmp_path: Path) -> None:
+def test_verdicts_of_every_kind_survive_a_round_trip(kind: str, seed: int, tmp_path: Path) -> None:
     system = system_of(kind, seed, (20, 4))
-    found = separation(system.examples, system.labels, affine=system.affine)
-    found.save(tmp_path / "verdict.npz")
+    verdict = separation(system.examples, system.labels, affine=system.affine)
+    verdict.save(tmp_path / "verdict.npz")
     again = SeparationVerdict.load(tmp_path / "verdict.npz", system.examples, system.labels)
-    assert again.as_json() == found.as_json()
-    assert str(again) == str(found)
+    assert again.as_json() == verdict.as_json()
+    assert str(again) == str(verdict)
 
 
 def test_large_numbers_come_back() -> None:
@@ -79,29 +81,29 @@ def test_large_numbers_come_back() -> None:
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
     try:
-        found = separation(examples, [0, 1] * 5)
-        again = verdict_proved(labelled(examples, [0, 1] * 5), proof_arrays(found))
+        verdict = separation(examples, [0, 1] * 5)
+        again = verdict_proved(labelled(examples, [0, 1] * 5), proof_arrays(verdict))
         texts = json.dumps(again.as_json())
     finally:
         sys.set_int_max_str_digits(before)
-    assert texts == json.dumps(found.as_json())
+    assert texts == json.dumps(verdict.as_json())
     assert max(map(len, re.findall(r"\d+", texts))) > 640
 
 
-def test_other_data_are_found_out(saved: Path) -> None:
+def test_other_data_are_rejected(saved: Path) -> None:
     data = saved.with_name("clinic.csv")
     data.write_text(CLINIC.replace("45,0,no", "45,1,no"))
-    assert said(saved)[0] == "DATA CHANGED"
+    assert verified_answer(saved)[0] == "DATA CHANGED"
     changed(saved, lambda record, _: record["source"].update(sha256=_sha256(data)))
-    verdict, message = said(saved)
+    verdict, message = verified_answer(saved)
     assert verdict == "NOT PROVED"
     assert "the direction is not 0 on the rows that overlap" in message
     data.unlink()
-    verdict, message = said(saved)
+    verdict, message = verified_answer(saved)
     assert (verdict, "name the folder that they are in: --base" in message) == ("MISSING", True)
 
 
-def test_data_that_have_moved_are_found_by_their_folder(saved: Path, tmp_path: Path) -> None:
+def test_moved_data_are_found_through_their_folder(saved: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     saved.with_name("clinic.csv").rename(elsewhere / "clinic.csv")
@@ -145,18 +147,18 @@ def test_data_that_have_moved_are_found_by_their_folder(saved: Path, tmp_path: P
         (lambda record, _: record.update(source=None), "MISSING", "no data recorded; pass --data"),
     ],
 )
-def test_changed_files_are_found_out(saved: Path, change: Any, verdict: str, words: str) -> None:
+def test_changed_files_are_rejected(saved: Path, change: Any, verdict: str, words: str) -> None:
     changed(saved, change)
-    found, message = said(saved)
-    assert found == verdict, message
+    answer, message = verified_answer(saved)
+    assert answer == verdict, message
     assert words in message
 
 
 def test_broken_files_are_damaged(saved: Path) -> None:
-    whole = saved.read_bytes()
-    for size in (0, 10, len(whole) // 2, len(whole) - 1):
-        saved.write_bytes(whole[:size])
-        assert said(saved)[0] == "DAMAGED"
+    full = saved.read_bytes()
+    for size in (0, 10, len(full) // 2, len(full) - 1):
+        saved.write_bytes(full[:size])
+        assert verified_answer(saved)[0] == "DAMAGED"
 
 
 def test_without_time_nothing_is_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +167,7 @@ def test_without_time_nothing_is_claimed(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "verdict.npz"
     words = ["solve", str(tmp_path / "clinic.csv"), "--labels", "effect", "--verdict"]
     assert main([*words, "--save", str(path)]) == 0
-    assert said(path) == ("NOTHING CLAIMED", "")
+    assert verified_answer(path) == ("NOTHING CLAIMED", "")
 
 
 def test_other_examples_are_refused_in_python(tmp_path: Path) -> None:

@@ -34,42 +34,42 @@ def examples(kind: str, seed: int = 0) -> Labelled:
     return labelled(X, y)
 
 
-def same(found: SeparationVerdict, whole: SeparationVerdict) -> bool:
+def same(partial: SeparationVerdict, full: SeparationVerdict) -> bool:
     """Whether all that is stated is what the verdict without a limit states."""
-    stated = found.verdict == "undecided" or found.verdict == whole.verdict
-    return stated and found.coefficients.items() <= whole.coefficients.items()
+    stated = partial.verdict == "undecided" or partial.verdict == full.verdict
+    return stated and partial.coefficients.items() <= full.coefficients.items()
 
 
 @pytest.mark.parametrize("kind", ["overlap", "complete", "quasi-complete"])
-def test_a_verdict_ends_at_any_question_with_what_is_proved(kind: str) -> None:
-    given, count = examples(kind), StopAt()
-    whole = verdict_for(given, stop=count)
-    assert whole.verdict == kind
-    assert whole.classified
+def test_a_run_stopped_at_any_check_returns_what_is_verified(kind: str) -> None:
+    labelled_rows, count = examples(kind), StopAt()
+    full = verdict_for(labelled_rows, stop=count)
+    assert full.verdict == kind
+    assert full.classified
     sizes = set()
     for questions in np.unique(np.geomspace(1, count.asked + 1, 25).astype(int)).tolist():
         stop = StopAt(questions)
-        found = verdict_for(given, stop=stop)
+        decision = verdict_for(labelled_rows, stop=stop)
         assert stop.asked <= questions + FURTHER
-        assert same(found, whole)
-        assert found.proved == (found.verdict != "undecided")
-        if found.pair is not None:
-            assert faults(found.rows, found.pair, found.proofs) == []
-            missing = len(whole.coefficients) - len(found.coefficients)
-            assert ("too little time" in found.method) == bool(missing)
-            assert ("not decided" in str(found)) == bool(missing)
-        sizes.add(len(found.coefficients))
+        assert same(decision, full)
+        assert decision.proved == (decision.verdict != "undecided")
+        if decision.pair is not None:
+            assert faults(decision.rows, decision.pair, decision.proofs) == []
+            missing = len(full.coefficients) - len(decision.coefficients)
+            assert ("too little time" in decision.method) == bool(missing)
+            assert ("not decided" in str(decision)) == bool(missing)
+        sizes.add(len(decision.coefficients))
     assert {0, 7} < sizes  # some of them in between
 
 
-def partly(given: Labelled) -> SeparationVerdict:
+def partly(labelled_rows: Labelled) -> SeparationVerdict:
     """A verdict some of whose coefficients have no class."""
     count = StopAt()
-    verdict_for(given, stop=count)
+    verdict_for(labelled_rows, stop=count)
     for questions in range(count.asked, 0, -1):
-        found = verdict_for(given, stop=StopAt(questions))
-        if 0 < len(found.coefficients) < len(found.names):
-            return found
+        decision = verdict_for(labelled_rows, stop=StopAt(questions))
+        if 0 < len(decision.coefficients) < len(decision.names):
+            return decision
     raise AssertionError("all or nothing is decided")
 
 
@@ -77,19 +77,19 @@ def accept_all(claims: Iterable[tuple[str, Claim]], _: object) -> Exact:
     return Exact([claim for _, claim in claims])
 
 
-def test_a_part_of_the_classes_is_saved_certified_and_told(
+def test_a_partial_verdict_is_saved_certified_and_described(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given = examples("quasi-complete")
-    found = partly(given)
-    again = verdict_proved(given, proof_arrays(found))
-    assert again.coefficients == found.coefficients
-    assert again.method == found.method
-    assert found.as_json()["coefficients"] == found.coefficients
-    assert found.certificate["coefficients"].keys() == found.coefficients.keys()
-    assert {name for name, _ in sign_claims(found)} == found.coefficients.keys()
+    labelled_rows = examples("quasi-complete")
+    partial = partly(labelled_rows)
+    again = verdict_proved(labelled_rows, proof_arrays(partial))
+    assert again.coefficients == partial.coefficients
+    assert again.method == partial.method
+    assert partial.as_json()["coefficients"] == partial.coefficients
+    assert partial.certificate["coefficients"].keys() == partial.coefficients.keys()
+    assert {name for name, _ in sign_claims(partial)} == partial.coefficients.keys()
     monkeypatch.setattr("perceptron_lab.experiments.certifying.learnt.accepted", accept_all)
-    assert "not all of them" in verdict_claims(found, None).missing["coefficients"]
+    assert "not all of them" in verdict_claims(partial, None).missing["coefficients"]
 
 
 def test_a_limit_around_a_verdict_counts() -> None:
@@ -105,14 +105,14 @@ def test_maximum_support_ends_at_any_question(seed: int) -> None:
     rows[6:9] = -rows[3:6]
     count = StopAt()
     with time_limit(np.inf, count):
-        whole = maximum_support(rows)
-    assert whole.proved
+        full = maximum_support(rows)
+    assert full.proved
     for questions in {1, 2, count.asked // 2, count.asked}:
         stop = StopAt(questions)
         with time_limit(np.inf, stop):
-            found = maximum_support(rows)
+            support = maximum_support(rows)
         assert stop.asked <= questions + FURTHER
-        assert not found.proved or found.support.tolist() == whole.support.tolist()
+        assert not support.proved or support.support.tolist() == full.support.tolist()
 
 
 def test_finite_coefficients_are_solved_for_with_one_factorisation(
@@ -120,14 +120,14 @@ def test_finite_coefficients_are_solved_for_with_one_factorisation(
 ) -> None:
     from perceptron_lab.systems import exact_solutions
 
-    factorised, made = exact_solutions.factorised, []
+    factorised, calls = exact_solutions.factorised, []
     monkeypatch.setattr(
         "perceptron_lab.problems.separation.coefficients.factorised",
-        lambda *given: made.append(1) or factorised(*given),
+        lambda *arguments: calls.append(1) or factorised(*arguments),
     )
-    found = verdict_for(examples("overlap"))
-    assert set(found.coefficients.values()) == {"FINITE"}
-    assert made == [1]
+    decision = verdict_for(examples("overlap"))
+    assert set(decision.coefficients.values()) == {"FINITE"}
+    assert calls == [1]
 
 
 def test_columns_of_fewer_rows_are_not_replaced() -> None:
@@ -144,4 +144,6 @@ def test_long_weights_combine_rows_as_short_ones_do() -> None:
     short = rng.integers(-9, 10, rows.count).tolist()
     every = np.arange(rows.count)
     plain = rows.combined(every, short)
-    assert rows.combined(every, [one << 2000 for one in short]) == [one << 2000 for one in plain]
+    assert rows.combined(every, [entry << 2000 for entry in short]) == [
+        entry << 2000 for entry in plain
+    ]

@@ -27,25 +27,34 @@ def inequalities(
 
 def has_solution(system: list[Inequality]) -> bool:
     while system[0].normal:
-        lower = [scaled(one) for one in system if one.normal[-1] > 0]
-        upper = [scaled(one) for one in system if one.normal[-1] < 0]
+        lower = [scaled(inequality) for inequality in system if inequality.normal[-1] > 0]
+        upper = [scaled(inequality) for inequality in system if inequality.normal[-1] < 0]
         sums = {
             Inequality(
-                tuple(a + b for a, b in zip(one.normal, other.normal, strict=True)),
-                one.bound + other.bound,
-                one.strict or other.strict,
+                tuple(a + b for a, b in zip(left.normal, other.normal, strict=True)),
+                left.bound + other.bound,
+                left.strict or other.strict,
             )
-            for one in lower
+            for left in lower
             for other in upper
         }
-        kept = [one._replace(normal=one.normal[:-1]) for one in system if not one.normal[-1]]
-        system = [*kept, *sums]
+        without_last = [
+            inequality._replace(normal=inequality.normal[:-1])
+            for inequality in system
+            if not inequality.normal[-1]
+        ]
+        system = [*without_last, *sums]
         if not system:
             return True
-    return all(one.bound < 0 or (one.bound == 0 and not one.strict) for one in system)
+    return all(
+        inequality.bound < 0 or (inequality.bound == 0 and not inequality.strict)
+        for inequality in system
+    )
 
 
-def scaled(one: Inequality) -> Inequality:
+def scaled(inequality: Inequality) -> Inequality:
     """Without its last unknown, the coefficient of which was +-1."""
-    size = abs(one.normal[-1])
-    return Inequality(tuple(a / size for a in one.normal[:-1]), one.bound / size, one.strict)
+    size = abs(inequality.normal[-1])
+    return Inequality(
+        tuple(a / size for a in inequality.normal[:-1]), inequality.bound / size, inequality.strict
+    )

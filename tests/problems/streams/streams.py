@@ -11,7 +11,7 @@ import numpy.typing as npt
 from perceptron_lab.core.results import FloatArray
 
 
-def whole_examples(seed: int, size: int = 60, features: int = 4) -> FloatArray:
+def all_examples(seed: int, size: int = 60, features: int = 4) -> FloatArray:
     rng = np.random.default_rng(seed)
     return rng.integers(-9, 10, (size, features)).astype(float)
 
@@ -20,7 +20,7 @@ def separable(seed: int, size: int = 60, features: int = 4) -> tuple[FloatArray,
     """Examples and signs of a whole separator, which none of them meets."""
     rng = np.random.default_rng([seed, 1])
     separator = rng.integers(1, 9, features) * rng.choice([-1, 1], features)
-    examples = whole_examples(seed, 4 * size, features)
+    examples = all_examples(seed, 4 * size, features)
     examples = examples[examples @ separator != 0][:size]
     examples[1] = -examples[0]  # of both classes
     return examples, np.sign(examples @ separator)

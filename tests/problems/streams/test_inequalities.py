@@ -100,10 +100,10 @@ def test_the_perceptron_solves_them(seed: int) -> None:
     bounds = matrix @ rng.integers(-2, 3, 3) - rng.integers(1, 9, 30)
     lifted = linear_inequalities(matrix, bounds)
     rows = np.vstack([np.column_stack([matrix, -bounds]), [0.0, 0.0, 0.0, 1.0]])
-    found = online_perceptron(rows, passes=100_000)
-    assert found.mistakes.separated
-    assert lifted.solves(found.weight)
-    assert (matrix @ lifted.solution(found.weight) > bounds - 1e-9).all()
+    run = online_perceptron(rows, passes=100_000)
+    assert run.mistakes.separated
+    assert lifted.solves(run.weight)
+    assert (matrix @ lifted.solution(run.weight) > bounds - 1e-9).all()
 
 
 def test_sparse_and_dense_rows_are_the_same() -> None:
@@ -169,17 +169,17 @@ def test_many_weights_are_proved_to_exist() -> None:
             "row 0 holds NaN or infinity",
         ),
         (lambda: linear_inequalities([[1.0], [0.0]], [1.0, 0.0]), "row 1 is zero"),
-        (lambda: one().solution([1.0, 0.0]), "t = 0, or is not finite"),
-        (lambda: one().exact_solution([1.0, -2.0]), "t = -2"),
-        (lambda: one().solves([1.0]), "shape \\(1,\\); give one of \\(2,\\)"),
-        (lambda: one().farkas([1.0, -1.0]), "negative or not finite"),
+        (lambda: inequality_of().solution([1.0, 0.0]), "t = 0, or is not finite"),
+        (lambda: inequality_of().exact_solution([1.0, -2.0]), "t = -2"),
+        (lambda: inequality_of().solves([1.0]), "shape \\(1,\\); give one of \\(2,\\)"),
+        (lambda: inequality_of().farkas([1.0, -1.0]), "negative or not finite"),
     ],
 )
-def test_what_means_nothing_is_refused(call: Any, message: str) -> None:
+def test_malformed_inequalities_are_refused(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
 
 
-def one() -> Any:
+def inequality_of() -> Any:
     bounds: FloatArray = np.array([1.0])
     return linear_inequalities([[1.0]], bounds)

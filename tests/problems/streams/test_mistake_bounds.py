@@ -56,12 +56,12 @@ def exact_bound(examples: Any, signs: Any, counts: Any, comparison: Any) -> Frac
     return square * dot(comparison, comparison) + 2 * loss
 
 
-def exact_least(examples: Any, signs: Any, counts: Any, found: MistakeBound) -> Fraction:
+def exact_least(examples: Any, signs: Any, counts: Any, bound: MistakeBound) -> Fraction:
     """What the multipliers prove, without rounding."""
     square = max(dot(row, row) for row, count in zip(examples, counts, strict=True) if count)
-    signed = found.multipliers * signs
+    signed = bound.multipliers * signs
     combined = [dot(column, signed) for column in examples.T]
-    total = sum((Fraction(float(weight)) for weight in found.multipliers), Fraction())
+    total = sum((Fraction(float(weight)) for weight in bound.multipliers), Fraction())
     return total - sum(entry * entry for entry in combined) / (4 * square)
 
 
@@ -69,13 +69,13 @@ def exact_least(examples: Any, signs: Any, counts: Any, found: MistakeBound) -> 
 def test_both_ends_are_proved(seed: int) -> None:
     examples, signs = gaussian(seed)
     counts = np.random.default_rng(seed).integers(0, 4, 60)
-    found = hinge_loss_bound(examples, signs, presentations=counts)
-    exact = exact_bound(examples, signs, counts, found.comparison)
-    assert exact <= found.value <= float(exact) * (1 + 1e-12)
-    assert ((found.multipliers >= 0) & (found.multipliers <= 2 * counts)).all()
-    least = exact_least(examples, signs, counts, found)
-    assert float(least) * (1 - 1e-12) <= found.least <= least
-    assert found.width <= 1e-6
+    bound = hinge_loss_bound(examples, signs, presentations=counts)
+    exact = exact_bound(examples, signs, counts, bound.comparison)
+    assert exact <= bound.value <= float(exact) * (1 + 1e-12)
+    assert ((bound.multipliers >= 0) & (bound.multipliers <= 2 * counts)).all()
+    least = exact_least(examples, signs, counts, bound)
+    assert float(least) * (1 - 1e-12) <= bound.least <= least
+    assert bound.width <= 1e-6
 
 
 def test_rounding_of_the_scores_is_counted_in_every_presentation() -> None:
@@ -95,9 +95,9 @@ def test_a_convex_solver_finds_the_same_minimum(seed: int) -> None:
     square = (examples**2).sum(axis=1).max()
     problem = cvxpy.Problem(cvxpy.Minimize(square * cvxpy.sum_squares(w) + 2 * loss))
     problem.solve(solver="CLARABEL")
-    found = hinge_loss_bound(examples, signs, presentations=counts, tolerance=1e-8)
-    assert found.least * (1 - 1e-7) <= problem.value <= found.value * (1 + 1e-7)
-    assert found.width <= 1e-8
+    bound = hinge_loss_bound(examples, signs, presentations=counts, tolerance=1e-8)
+    assert bound.least * (1 - 1e-7) <= problem.value <= bound.value * (1 + 1e-7)
+    assert bound.width <= 1e-8
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
@@ -105,37 +105,37 @@ def test_novikoffs_bound_is_proved(seed: int) -> None:
     examples, signs = gaussian(seed)
     examples = examples[signs * examples[:, 0] > 0]
     signs = np.sign(examples[:, 0])
-    found = novikoff_bound(examples, signs)
-    assert found is not None
-    assert found.width <= 1e-6
+    bound = novikoff_bound(examples, signs)
+    assert bound is not None
+    assert bound.width <= 1e-6
     square = max(dot(row, row) for row in examples)
     scale = min(
-        Fraction(s) * dot(row, found.comparison) for row, s in zip(examples, signs, strict=True)
+        Fraction(s) * dot(row, bound.comparison) for row, s in zip(examples, signs, strict=True)
     )
     assert float(scale) == pytest.approx(1.0)
-    length = dot(found.comparison, found.comparison) / scale**2
-    assert float(square * length) <= found.value * (1 + 1e-14)
-    combined = [dot(column, found.multipliers * signs) for column in examples.T]
-    total = sum((Fraction(float(weight)) for weight in found.multipliers), Fraction())
-    assert found.least <= square * total**2 / sum(entry * entry for entry in combined)
+    length = dot(bound.comparison, bound.comparison) / scale**2
+    assert float(square * length) <= bound.value * (1 + 1e-14)
+    combined = [dot(column, bound.multipliers * signs) for column in examples.T]
+    total = sum((Fraction(float(weight)) for weight in bound.multipliers), Fraction())
+    assert bound.least <= square * total**2 / sum(entry * entry for entry in combined)
 
 
 @pytest.mark.parametrize("margin", [0.1, 1e-3, 1e-6])
 def test_novikoffs_bound_is_that_of_a_known_margin(margin: float) -> None:
     rows, centre = planted(6, 80, margin, np.random.default_rng(0))
-    found = novikoff_bound(rows)
-    assert found is not None
-    assert found.least * (1 - 1e-6) <= margin**-2 <= found.value * (1 + 1e-6)
-    assert found.comparison * margin == pytest.approx(centre, abs=1e-4)
+    bound = novikoff_bound(rows)
+    assert bound is not None
+    assert bound.least * (1 - 1e-6) <= margin**-2 <= bound.value * (1 + 1e-6)
+    assert bound.comparison * margin == pytest.approx(centre, abs=1e-4)
 
 
 @pytest.mark.parametrize("steepness", [1, 8, 1024])
 def test_novikoffs_bound_of_the_worst_case(steepness: int) -> None:
     case = worst_case(steepness)
-    found = novikoff_bound(case.examples, case.signs)
-    assert found is not None
-    assert found.least <= case.novikoff <= found.value
-    assert found.width <= 1e-6
+    bound = novikoff_bound(case.examples, case.signs)
+    assert bound is not None
+    assert bound.least <= case.novikoff <= bound.value
+    assert bound.width <= 1e-6
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
@@ -150,11 +150,11 @@ def test_all_forms_of_a_stream_have_the_same_bounds(form: Any, affine: bool) -> 
     examples, signs = separable(3, size=20)
     lifted = np.hstack([examples, np.ones((20, 1))]) if affine else examples
     for bound in (hinge_loss_bound, novikoff_bound):
-        found: Any = bound(form(examples), signs, affine=affine)
+        actual: Any = bound(form(examples), signs, affine=affine)
         plain: Any = bound(lifted, signs)
-        assert found.value == pytest.approx(plain.value, rel=1e-6)
-        assert found.least == pytest.approx(plain.least, rel=1e-6)
-        assert found.comparison.shape == (4 + affine,)
+        assert actual.value == pytest.approx(plain.value, rel=1e-6)
+        assert actual.least == pytest.approx(plain.least, rel=1e-6)
+        assert actual.comparison.shape == (4 + affine,)
 
 
 def squares(examples: FloatArray) -> FloatArray:
@@ -167,17 +167,17 @@ def test_bounds_by_a_kernel_are_those_of_its_features(seed: int) -> None:
     examples, signs = noisy(seed, features=2)
     counts = np.random.default_rng(seed).integers(0, 3, 60)
     kernel, features = Polynomial(2, 0.0, 1.0), squares(examples)
-    found = hinge_loss_bound(examples, signs, kernel=kernel, presentations=counts)
+    bound = hinge_loss_bound(examples, signs, kernel=kernel, presentations=counts)
     plain = hinge_loss_bound(features, signs, presentations=counts)
-    assert found.value == pytest.approx(plain.value, rel=1e-5)
-    assert found.least == pytest.approx(plain.least, rel=1e-5)
-    comparison = [dot(column, found.comparison) for column in features.T]
-    assert exact_bound(features, signs, counts, comparison) <= found.value
-    assert found.least <= exact_least(features, signs, counts, found)
+    assert bound.value == pytest.approx(plain.value, rel=1e-5)
+    assert bound.least == pytest.approx(plain.least, rel=1e-5)
+    comparison = [dot(column, bound.comparison) for column in features.T]
+    assert exact_bound(features, signs, counts, comparison) <= bound.value
+    assert bound.least <= exact_least(features, signs, counts, bound)
     again = hinge_loss_bound_of(
-        found.comparison, examples, signs, kernel=kernel, presentations=counts
+        bound.comparison, examples, signs, kernel=kernel, presentations=counts
     )
-    assert again == found.value
+    assert again == bound.value
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
@@ -185,17 +185,17 @@ def test_novikoffs_bound_by_a_kernel_is_that_of_its_features(seed: int) -> None:
     examples = np.unique(np.random.default_rng(seed).integers(-6, 7, (50, 2)), axis=0).astype(float)
     examples = examples[(examples**2).sum(axis=1) > 0]
     signs = np.sign(examples[:, 0] ** 2 - 2.5 * examples[:, 1] ** 2 + 0.3)
-    found: Any = novikoff_bound(examples, signs, kernel=Polynomial(2, 1.0, 1.0))
+    bound: Any = novikoff_bound(examples, signs, kernel=Polynomial(2, 1.0, 1.0))
     lifted = np.hstack([examples, np.ones((len(examples), 1))])
     plain: Any = novikoff_bound(squares(lifted), signs)
-    assert found.value == pytest.approx(plain.value, rel=1e-5)
-    assert found.least == pytest.approx(plain.least, rel=1e-5)
+    assert bound.value == pytest.approx(plain.value, rel=1e-5)
+    assert bound.least == pytest.approx(plain.least, rel=1e-5)
 
 
 def test_without_a_tolerance_rounding_ends_the_search() -> None:
     examples, signs = gaussian(5)
-    found: Any = hinge_loss_bound(examples, signs, tolerance=0.0)
-    assert 0.0 < found.width < 1e-9
+    bound: Any = hinge_loss_bound(examples, signs, tolerance=0.0)
+    assert 0.0 < bound.width < 1e-9
     separable_ones: Any = novikoff_bound(*separable(5), tolerance=0.0)
     assert 0.0 < separable_ones.width < 1e-9
 
@@ -203,8 +203,8 @@ def test_without_a_tolerance_rounding_ends_the_search() -> None:
 def test_wide_streams_take_no_square_matrices() -> None:
     rng = np.random.default_rng(0)
     examples = sp.csr_array(rng.random((200, 1500)) * (rng.random((200, 1500)) < 0.02))
-    found = hinge_loss_bound(examples, rng.choice([-1.0, 1.0], 200))
-    assert found.width <= 1e-6
+    bound = hinge_loss_bound(examples, rng.choice([-1.0, 1.0], 200))
+    assert bound.width <= 1e-6
 
 
 def test_examples_that_are_not_presented_do_not_count() -> None:
@@ -212,15 +212,15 @@ def test_examples_that_are_not_presented_do_not_count() -> None:
     counts = np.arange(60) % 3
     longest = np.argmax((examples**2).sum(axis=1))
     counts[longest] = 0
-    found = hinge_loss_bound(examples, signs, presentations=counts)
-    some = hinge_loss_bound(
+    bound = hinge_loss_bound(examples, signs, presentations=counts)
+    bound_of_some = hinge_loss_bound(
         examples[counts > 0], signs[counts > 0], presentations=counts[counts > 0]
     )
-    assert found.value == some.value
-    assert not found.multipliers[counts == 0].any()
+    assert bound.value == bound_of_some.value
+    assert not bound.multipliers[counts == 0].any()
     everything = hinge_loss_bound(examples, signs)
     assert (
-        found.length < everything.length == pytest.approx(math.sqrt((examples[longest] ** 2).sum()))
+        bound.length < everything.length == pytest.approx(math.sqrt((examples[longest] ** 2).sum()))
     )
 
 
@@ -239,12 +239,14 @@ def test_examples_that_are_not_presented_do_not_count() -> None:
         ({"comparison": np.full(4, np.nan)}, "not finite"),
     ],
 )
-def test_what_bounds_nothing_is_refused(arguments: dict[str, Any], message: str) -> None:
+def test_invalid_arguments_of_the_bound_are_refused(
+    arguments: dict[str, Any], message: str
+) -> None:
     examples, labels = noisy(0)
-    given = {"examples": examples, "labels": labels, **arguments}
+    keywords = {"examples": examples, "labels": labels, **arguments}
     call: Any = hinge_loss_bound_of if "comparison" in arguments else hinge_loss_bound
     with pytest.raises(InputError, match=message):
-        call(**given)
+        call(**keywords)
 
 
 def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
@@ -253,15 +255,15 @@ def test_where_the_exact_step_fails_krylov_steps_lead_to_the_same_point(
     rng = np.random.default_rng(0)
     rows, signs = rng.standard_normal((40, 5)), rng.choice([-1.0, 1.0], 40)
     problem = Smoothed(rows, signs, 4.0, np.full(40, 2.0), np.full(40, 1e3))
-    start, chosen = np.zeros(5), stream_examples.minimize
-    exact, asked = problem.solve(start), []
+    start, selected = np.zeros(5), stream_examples.minimize
+    exact, methods = problem.solve(start), []
 
-    def failing(*given: Any, **options: Any) -> Any:
-        asked.append(options["method"])
+    def failing(*arguments: Any, **options: Any) -> Any:
+        methods.append(options["method"])
         if options["method"] == "trust-exact":
             raise ValueError("math domain error")
-        return chosen(*given, **options)
+        return selected(*arguments, **options)
 
     monkeypatch.setattr(stream_examples, "minimize", failing)
     assert problem.solve(start) == pytest.approx(exact, abs=1e-6)
-    assert asked == ["trust-exact", "trust-krylov"]
+    assert methods == ["trust-exact", "trust-krylov"]

@@ -25,15 +25,15 @@ SEEDS = range(20)
 
 
 def along(
-    examples: FloatArray, signs: FloatArray, **given: Any
+    examples: FloatArray, signs: FloatArray, **arguments: Any
 ) -> tuple[MistakeHistory, list[int], Any]:
     """Return the history, the examples presented one after the other, and the whole bound."""
-    passes = Passes(len(signs), 6, given.get("order", "given"), 5)
-    found = online_perceptron(examples, signs, passes=6, seed=5, **given).mistakes
-    whole = hinge_loss_bound(examples, signs, presentations=found.presentations)
-    made = len(found.per_pass) * len(signs)
-    sequence = np.concatenate(list(passes.sequences())).tolist()[:made]
-    return mistake_history(found, passes, whole, examples, signs), sequence, whole
+    passes = Passes(len(signs), 6, arguments.get("order", "given"), 5)
+    mistakes = online_perceptron(examples, signs, passes=6, seed=5, **arguments).mistakes
+    full = hinge_loss_bound(examples, signs, presentations=mistakes.presentations)
+    length = len(mistakes.per_pass) * len(signs)
+    sequence = np.concatenate(list(passes.sequences())).tolist()[:length]
+    return mistake_history(mistakes, passes, full, examples, signs), sequence, full
 
 
 @pytest.mark.parametrize("order", ["given", "shuffled"])
@@ -41,15 +41,15 @@ def along(
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_no_beginning_has_more_mistakes_than_its_bound(seed: int, stream: Any, order: str) -> None:
     examples, signs = stream(seed)
-    found, sequence, whole = along(examples, signs, order=order)
+    path, sequence, full = along(examples, signs, order=order)
     mistaken = plain_perceptron(examples, signs, sequence)[1]
-    counted = [sum(place < t for place in mistaken) for t in found.presented]
-    assert found.mistaken.tolist() == counted
-    assert (found.mistaken <= found.bound).all()
-    assert found.presented[0] == 1
-    assert found.presented[-1] == len(sequence)
-    assert (np.diff(found.bound) >= -1e-9 * found.bound[-1]).all()
-    assert whole.least <= found.bound[-1] <= whole.value * (1 + 1e-12)
+    counted = [sum(position < t for position in mistaken) for t in path.presented]
+    assert path.mistaken.tolist() == counted
+    assert (path.mistaken <= path.bound).all()
+    assert path.presented[0] == 1
+    assert path.presented[-1] == len(sequence)
+    assert (np.diff(path.bound) >= -1e-9 * path.bound[-1]).all()
+    assert full.least <= path.bound[-1] <= full.value * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
@@ -59,10 +59,10 @@ def test_the_bounds_are_those_of_the_beginnings(seed: int) -> None:
     examples /= np.abs(examples).sum(axis=1)[:, None]
     longest = np.sqrt((examples**2).sum(axis=1).max())
     examples[0], signs[0] = [longest, 0, 0, 0], 1.0  # so that all beginnings have the same R
-    found, sequence, _ = along(examples, signs)
+    path, sequence, _ = along(examples, signs)
     sought = histories._recorded_positions(len(sequence), histories.SOUGHT).tolist()
     for t in [*sought, 5, 50]:
-        bound = found.bound[found.presented.tolist().index(t)]
+        bound = path.bound[path.presented.tolist().index(t)]
         counts = np.bincount(sequence[:t], minlength=30)
         best = hinge_loss_bound(examples, signs, presentations=counts)
         assert bound >= best.least
@@ -76,12 +76,12 @@ def test_with_one_comparison_the_bound_is_its_own(monkeypatch: pytest.MonkeyPatc
         "perceptron_lab.problems.streams.perceptron.TOGETHER", 100
     )  # sums go on from call to call
     examples, signs = noisy(4)
-    found, sequence, whole = along(examples, signs)
-    w = [Fraction(entry) for entry in whole.comparison.tolist()]
+    path, sequence, full = along(examples, signs)
+    w = [Fraction(entry) for entry in full.comparison.tolist()]
     rows = [[Fraction(entry) for entry in row] for row in (examples * signs[:, None]).tolist()]
     losses = [max(0, 1 - sum(a * b for a, b in zip(row, w, strict=True))) for row in rows]
     square = max(sum(entry * entry for entry in row) for row in rows) * sum(b * b for b in w)
-    for t, bound in zip(found.presented.tolist(), found.bound.tolist(), strict=True):
+    for t, bound in zip(path.presented.tolist(), path.bound.tolist(), strict=True):
         exact = square + 2 * sum(losses[row] for row in sequence[:t])
         assert exact <= Fraction(bound) <= exact * (1 + Fraction(1, 10**10))
 
@@ -90,18 +90,18 @@ def test_a_kernel_has_the_history_of_its_features() -> None:
     examples, signs = noisy(2, size=20, features=2)
     kernel, passes = Polynomial(2, 0.0, 1.0), Passes(20, 3)
     features = np.einsum("ij,ik->ijk", examples, examples).reshape(20, -1)
-    made = online_kernel_perceptron(kernel, examples, signs, passes=3).mistakes
-    whole = hinge_loss_bound(examples, signs, kernel=kernel, presentations=made.presentations)
-    found = mistake_history(made, passes, whole, examples, signs, kernel=kernel)
-    plain = hinge_loss_bound(features, signs, presentations=made.presentations)
-    other = mistake_history(made, passes, plain, features, signs)
-    assert np.array_equal(found.mistaken, other.mistaken)
-    assert found.bound == pytest.approx(other.bound, rel=3 * histories.LOOSE)
+    mistakes = online_kernel_perceptron(kernel, examples, signs, passes=3).mistakes
+    full = hinge_loss_bound(examples, signs, kernel=kernel, presentations=mistakes.presentations)
+    history = mistake_history(mistakes, passes, full, examples, signs, kernel=kernel)
+    plain = hinge_loss_bound(features, signs, presentations=mistakes.presentations)
+    other = mistake_history(mistakes, passes, plain, features, signs)
+    assert np.array_equal(history.mistaken, other.mistaken)
+    assert history.bound == pytest.approx(other.bound, rel=3 * histories.LOOSE)
 
 
-def test_zero_examples_at_the_beginning_have_no_bound_of_their_own() -> None:
+def test_zero_examples_at_the_beginning_have_no_separate_bound() -> None:
     examples = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     signs = np.array([1.0, 1.0, 1.0, -1.0])
-    found, *_ = along(examples, signs)
-    assert found.mistaken[:3].tolist() == [1, 2, 3]
-    assert (found.mistaken <= found.bound).all()
+    path, *_ = along(examples, signs)
+    assert path.mistaken[:3].tolist() == [1, 2, 3]
+    assert (path.mistaken <= path.bound).all()

@@ -16,12 +16,12 @@ import pytest
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
-def found_browser() -> str:
+def browser_path() -> str:
     """Return the browser's command, or skip the test and say why."""
-    known = [path for name in NAMES if (path := shutil.which(name))]
-    if not known:
+    paths = [path for name in NAMES if (path := shutil.which(name))]
+    if not paths:
         pytest.skip("needs a browser on PATH: Debian's package chromium, for one")
-    return known[0]
+    return paths[0]
 
 
 class Browser(AbstractContextManager["Browser"]):
@@ -31,16 +31,18 @@ class Browser(AbstractContextManager["Browser"]):
         inward, self._out = os.pipe()
         self._in, outward = os.pipe()
         # The browser reads from descriptor 3 and writes to 4; those given are moved above them.
-        read, write = (os.dup2(one, 100 + place) for place, one in enumerate((inward, outward)))
+        read, write = (
+            os.dup2(descriptor, 100 + index) for index, descriptor in enumerate((inward, outward))
+        )
         flags = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
         flags += ["--no-first-run", "--disable-dev-shm-usage", f"--user-data-dir={profile}"]
-        places = [(os.POSIX_SPAWN_DUP2, read, 3), (os.POSIX_SPAWN_DUP2, write, 4)]
-        places += [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (1, 2)]
+        positions = [(os.POSIX_SPAWN_DUP2, read, 3), (os.POSIX_SPAWN_DUP2, write, 4)]
+        positions += [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (1, 2)]
         self._process = os.posix_spawn(
-            command, [command, *flags], dict(os.environ), file_actions=places, setpgroup=0
+            command, [command, *flags], dict(os.environ), file_actions=positions, setpgroup=0
         )
-        for one in (inward, outward, read, write):
-            os.close(one)
+        for descriptor in (inward, outward, read, write):
+            os.close(descriptor)
         self._buffer = b""
         self._number = 0
         self.said: list[str] = []
@@ -71,11 +73,11 @@ class Browser(AbstractContextManager["Browser"]):
 
     def run(self, script: str) -> Any:
         """Return the value of an expression of JavaScript."""
-        found = self._call(
+        answer = self._call(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
-        assert "exceptionDetails" not in found, found["exceptionDetails"]
-        return found["result"].get("value")
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
 
     def picture(self, path: Path, height: int) -> None:
         """Write a picture of the upper part of the page."""
@@ -110,18 +112,18 @@ class Browser(AbstractContextManager["Browser"]):
             self._buffer += more
         text, _, self._buffer = self._buffer.partition(b"\0")
         message: dict[str, Any] = json.loads(text)
-        given = message.get("params", {})
+        parameters = message.get("params", {})
         if message.get("method") == "Network.requestWillBeSent":
-            self.asked.append(given["request"]["url"])
+            self.asked.append(parameters["request"]["url"])
         elif message.get("method") in (
             "Runtime.consoleAPICalled",
             "Runtime.exceptionThrown",
             "Log.entryAdded",
         ):
-            self.said.append(json.dumps(given))
+            self.said.append(json.dumps(parameters))
         return message
 
     @classmethod
     def started(cls, profile: Path) -> Self:
         """Return a browser, or skip the test."""
-        return cls(found_browser(), profile)
+        return cls(browser_path(), profile)

@@ -55,8 +55,8 @@ class ParsedPage(HTMLParser):
         self.faults += ["@import"] if "@import" in styles else []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if len(given) < len(attrs):
+        attributes = {name: value or "" for name, value in attrs}
+        if len(attributes) < len(attrs):
             self.faults.append(f"<{tag}> has an attribute twice")
         ended = ENDED_BY_START.get(tag, set())
         while self._open and self._open[-1] in ended:
@@ -64,17 +64,19 @@ class ParsedPage(HTMLParser):
         parent = WITHIN.get(tag)
         if parent and not (self._open and self._open[-1].startswith(parent)):
             self.faults.append(f"<{tag}> in <{self._open[-1] if self._open else ''}>")
-        self.ids += [given["id"]] if "id" in given else []
-        self.references += [given[name] for name in ("href", "src", "action") if name in given]
-        image = tag == "img" or (tag == "svg" and "aria-hidden" not in given)
-        if image and not (given.get("alt") or given.get("aria-label")):
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.references += [
+            attributes[name] for name in ("href", "src", "action") if name in attributes
+        ]
+        image = tag == "img" or (tag == "svg" and "aria-hidden" not in attributes)
+        if image and not (attributes.get("alt") or attributes.get("aria-label")):
             self.nameless.append(self.get_starttag_text() or tag)
         if re.fullmatch("h[1-6]", tag):
             self.headings.append((int(tag[1]), ""))
         if tag == "tr":
             self._rows.append([])
         if tag in ("td", "th") and self._rows:
-            self._rows[-1] += [""] * int(given.get("colspan", "1"))
+            self._rows[-1] += [""] * int(attributes.get("colspan", "1"))
         if tag == "table":
             self._rows = []
         if tag == "caption":
@@ -105,7 +107,7 @@ class ParsedPage(HTMLParser):
             self.headings[-1] = (level, text + data)
         elif within == "caption":
             self._caption = (self._caption or "") + data
-        elif self._rows and self._rows[-1] and any(one in ("td", "th") for one in self._open):
+        elif self._rows and self._rows[-1] and any(tag in ("td", "th") for tag in self._open):
             self._rows[-1][-1] += data.strip()
 
     def faults_of_order(self) -> list[str]:

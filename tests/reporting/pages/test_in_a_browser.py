@@ -85,8 +85,8 @@ def browser(started: Browser) -> Browser:
     return started
 
 
-@pytest.mark.parametrize("name", ["index.html", *(f"{one}/index.html" for one in SHOWN)])
-def test_a_page_is_quiet_asks_for_nothing_fits_and_is_legible(
+@pytest.mark.parametrize("name", ["index.html", *(f"{name}/index.html" for name in SHOWN)])
+def test_a_page_loads_nothing_fits_and_is_legible(
     browser: Browser, results: Path, name: str
 ) -> None:
     page = results / name
@@ -96,29 +96,29 @@ def test_a_page_is_quiet_asks_for_nothing_fits_and_is_legible(
             browser.run(OPENED)
             assert browser.run(WIDE) == [], (width, scheme)
             assert browser.run("document.documentElement.scrollWidth <= innerWidth")
-            seen, faint = browser.run(FAINT)
-            assert seen > 100
+            printed, faint = browser.run(FAINT)
+            assert printed > 100
             assert faint == [], (width, scheme)
             assert browser.run("matchMedia('(prefers-color-scheme: dark)').matches") == (
                 scheme == "dark"
             )
     assert browser.said == []
-    asked = {one for one in browser.asked if not one.startswith("data:")}
-    assert asked == {page.as_uri()}
+    requests = {request for request in browser.asked if not request.startswith("data:")}
+    assert requests == {page.as_uri()}
 
 
 def texts(browser: Browser, column: int) -> list[str]:
     """Return the cells of a column that are shown, from top to bottom."""
     lines = f"[...{CELLS}.tBodies[0].rows].filter((row) => !row.hidden)"
-    found: list[str] = browser.run(f"{lines}.map((row) => row.cells[{column}].textContent)")
-    return found
+    printed: list[str] = browser.run(f"{lines}.map((row) => row.cells[{column}].textContent)")
+    return printed
 
 
 def heads(browser: Browser) -> list[str]:
-    found: list[str] = browser.run(
+    printed: list[str] = browser.run(
         f"[...{CELLS}.tHead.rows[0].cells].map((one) => one.textContent)"
     )
-    return found
+    return printed
 
 
 def click(browser: Browser, column: int) -> Any:
@@ -146,7 +146,7 @@ def test_lines_are_sorted_as_numbers_and_as_texts_and_back(browser: Browser, res
     assert texts(browser, lower) == sorted(texts(browser, lower), key=float)
 
 
-def test_lines_are_filtered_by_words_and_by_choice_and_columns_are_chosen(
+def test_lines_are_filtered_by_words_and_choices_and_columns_are_selectable(
     browser: Browser, results: Path
 ) -> None:
     browser.open(results / "maxcut" / "index.html", 1400)
@@ -175,7 +175,7 @@ def test_a_name_on_the_page_of_all_opens_the_results_of_its_experiment(
     browser: Browser, results: Path
 ) -> None:
     browser.open(results / "index.html", 1400)
-    shown = "document.querySelector('#maxcut').checkVisibility()"
-    assert browser.run(shown) is False
+    visible = "document.querySelector('#maxcut').checkVisibility()"
+    assert browser.run(visible) is False
     browser.run("document.querySelector('a[href=\"#maxcut\"]').click()")
-    assert browser.run(f"new Promise((done) => setTimeout(() => done({shown}), 200))") is True
+    assert browser.run(f"new Promise((done) => setTimeout(() => done({visible}), 200))") is True

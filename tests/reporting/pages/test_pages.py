@@ -22,7 +22,7 @@ from perceptron_lab.reporting.pages import writing
 from perceptron_lab.reporting.pages.content import configuration_text
 from perceptron_lab.reporting.pages.reading import without_paths
 from perceptron_lab.reporting.pages.writing import pages, written
-from tests.reporting.made_runs import CONFIG, make_result, make_row, make_trace, write_folder
+from tests.reporting.artificial_runs import CONFIG, make_result, make_row, make_trace, write_folder
 from tests.reporting.pages.page_parser import ParsedPage
 
 SAMPLES = Path(__file__).parents[3] / "results" / "sample"
@@ -77,21 +77,23 @@ def test_all_lines_of_a_table_have_its_columns(page: str) -> None:
         assert len({len(line) for line in lines}) == 1, caption
 
 
-def test_it_refers_to_nothing_outside_of_the_folder(page: str) -> None:
-    references = [one.strip("\"'") for one in ParsedPage(page).references]
+def test_it_refers_only_to_files_in_the_folder(page: str) -> None:
+    references = [reference.strip("\"'") for reference in ParsedPage(page).references]
     local = re.compile(rf"#\S*|data:,|{PICTURE}|(?:\.\./|\w+/)index\.html")
-    assert [one for one in references if not local.fullmatch(one)] == []
+    assert [reference for reference in references if not local.fullmatch(reference)] == []
     text = re.sub(rf"<script>.*?</script>|{PICTURE}", "", page, flags=re.DOTALL)
     assert not re.search(r"https?:|//[a-z]", text)
 
 
 def test_references_within_the_page_lead_somewhere(page: str) -> None:
     parsed = ParsedPage(page)
-    asked = {one.strip("\"'")[1:] for one in parsed.references if one.startswith("#")}
-    assert asked <= set(parsed.ids)
+    ids = {
+        reference.strip("\"'")[1:] for reference in parsed.references if reference.startswith("#")
+    }
+    assert ids <= set(parsed.ids)
 
 
-def test_it_names_no_place_and_no_host(page: str) -> None:
+def test_it_contains_no_paths_and_no_host_names(page: str) -> None:
     text = re.sub(PICTURE, "", page)
     assert "/srv/" not in text
     assert "/tmp/" not in text
@@ -103,7 +105,7 @@ def cells_of(page: str) -> list[dict[str, str]]:
     return [dict(zip(head, line, strict=True)) for line in lines]
 
 
-def test_each_cell_has_its_numbers_course_guarantee_and_message(results: Path) -> None:
+def test_each_cell_has_its_numbers_history_guarantee_and_message(results: Path) -> None:
     page = (results / "first" / "index.html").read_text("utf-8")
     first, second, third, _ = cells_of(page)
     assert (first["problem"], first["algorithm"], first["updates"]) == ("mcp100", "PRA", "12")
@@ -116,7 +118,7 @@ def test_each_cell_has_its_numbers_course_guarantee_and_message(results: Path) -
     assert page.count('<svg class="history" role="img"') == 1
 
 
-def test_the_table_shows_the_papers_values_beside_ours(results: Path) -> None:
+def test_the_table_shows_the_papers_values_and_ours(results: Path) -> None:
     parsed = ParsedPage((results / "first" / "index.html").read_text("utf-8"))
     groups, heads, line, *_ = parsed.tables["table_6_1: PRA & EA <both>"]
     assert groups.count("PRA") == 1
@@ -127,9 +129,9 @@ def test_the_table_shows_the_papers_values_beside_ours(results: Path) -> None:
 def test_ratios_leave_out_the_problem_without_an_answer(results: Path) -> None:
     parsed = ParsedPage((results / "first" / "index.html").read_text("utf-8"))
     head, line = parsed.tables["Ratios of costs over all problems, algorithm / compared with"]
-    shown = dict(zip(head, line, strict=True))
-    assert (shown["algorithm"], shown["compared with"]) == ("EA", "PRA")
-    assert (shown["pairs used"], shown["seconds"]) == ("1 of 2", "4")
+    cells = dict(zip(head, line, strict=True))
+    assert (cells["algorithm"], cells["compared with"]) == ("EA", "PRA")
+    assert (cells["pairs used"], cells["seconds"]) == ("1 of 2", "4")
 
 
 def test_the_page_of_all_has_each_experiment_and_opens_without_a_script(results: Path) -> None:
@@ -141,7 +143,7 @@ def test_the_page_of_all_has_each_experiment_and_opens_without_a_script(results:
     assert parsed.details >= 2
 
 
-def test_a_table_that_cannot_be_made_is_named_and_the_exit_code_says_so(
+def test_a_failed_table_is_named_and_sets_the_exit_code(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "Could not be made: table learners" in (results / "second" / "index.html").read_text(
@@ -150,31 +152,31 @@ def test_a_table_that_cannot_be_made_is_named_and_the_exit_code_says_so(
     assert main(["report", "--html", str(results)]) == 1
     printed = capsys.readouterr()
     assert "failed: second: table learners" in printed.err
-    shown = [line.split(" (")[0] for line in printed.out.splitlines()]
-    assert [Path(one) for one in shown] == [
+    paths = [line.split(" (")[0] for line in printed.out.splitlines()]
+    assert [Path(path) for path in paths] == [
         results / "first" / "index.html",
         results / "second" / "index.html",
         results / "index.html",
     ]
 
 
-def test_a_page_is_made_again_if_and_only_if_something_changed(
+def test_a_page_is_written_again_only_after_a_change(
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "first"
     make_experiment(folder, report={"tables": ["summary"]})
-    made = (folder / "index.html", False)
-    (one,) = written([folder], tmp_path)
-    assert (one.path, one.unchanged) == made
-    content = made[0].read_bytes()
+    page_before = (folder / "index.html", False)
+    (rewritten,) = written([folder], tmp_path)
+    assert (rewritten.path, rewritten.unchanged) == page_before
+    content = page_before[0].read_bytes()
     assert [page.unchanged for page in written([folder], tmp_path)] == [True]
     (folder / "runs.csv").write_text("cell\nmcp100-PRA-0\n")
-    (one,) = written([folder], tmp_path)
-    assert not one.unchanged
-    assert b"differs from the store" in made[0].read_bytes()
+    (rewritten,) = written([folder], tmp_path)
+    assert not rewritten.unchanged
+    assert b"differs from the store" in page_before[0].read_bytes()
     (folder / "runs.csv").unlink()
-    (one,) = written([folder], tmp_path)
-    assert made[0].read_bytes() == content
+    (rewritten,) = written([folder], tmp_path)
+    assert page_before[0].read_bytes() == content
 
 
 def test_the_configuration_on_the_page_is_that_of_the_run(results: Path) -> None:
@@ -185,7 +187,7 @@ def test_the_configuration_on_the_page_is_that_of_the_run(results: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "shown"),
+    ("text", "expected"),
     [
         ("see /srv/me/x/a.csv: line 3", "see a.csv: line 3"),
         (r"C:\Users\me\b.csv is absent", "b.csv is absent"),
@@ -193,9 +195,9 @@ def test_the_configuration_on_the_page_is_that_of_the_run(results: Path) -> None
         ("results/made/runs.csv", "results/made/runs.csv"),
     ],
 )
-def test_places_are_left_out_of_texts(given: str, shown: str) -> None:
-    assert without_paths(given) == shown
-    assert without_paths({"a": [given, 1]}) == {"a": [shown, 1]}
+def test_paths_are_removed_from_texts(text: str, expected: str) -> None:
+    assert without_paths(text) == expected
+    assert without_paths({"a": [text, 1]}) == {"a": [expected, 1]}
 
 
 SAMPLE = "figure_6_1"
@@ -210,8 +212,8 @@ def test_every_cell_of_a_sample_is_on_its_page_with_its_counts(tmp_path: Path) -
     text = path.read_text("utf-8")
     assert ParsedPage(text).faults == []
     runs = list(csv.DictReader(io.StringIO((SAMPLES / SAMPLE / "runs.csv").read_text())))
-    shown = [(one["problem"], one["algorithm"], one["updates"]) for one in cells_of(text)]
-    assert shown == [(one["problem"], one["label"], one["updates"]) for one in runs]
+    cells = [(run["problem"], run["algorithm"], run["updates"]) for run in cells_of(text)]
+    assert cells == [(run["problem"], run["label"], run["updates"]) for run in runs]
     with Reader.open(folder) as reader:
         (environment,) = reader.environments().values()
     facts = dict(line[:2] for line in ParsedPage(text).tables["Environments"])
@@ -219,28 +221,28 @@ def test_every_cell_of_a_sample_is_on_its_page_with_its_counts(tmp_path: Path) -
     assert environment["git"]["revision"] in facts["revision"]
 
 
-def test_the_page_of_all_tells_where_long_tables_are(
+def test_the_overview_page_links_long_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("first", "second"):
         make_experiment(tmp_path / name, report={"tables": ["summary"]})
-    *own, whole = pages(tmp_path)
+    *single, full = pages(tmp_path)
     title = "<caption>Medians over the seeds"
-    assert whole.read_text("utf-8").count(title) == 2
+    assert full.read_text("utf-8").count(title) == 2
     table = "<caption>summary"
-    assert whole.read_text("utf-8").count(table) == 2
+    assert full.read_text("utf-8").count(table) == 2
     monkeypatch.setitem(writing._LONGEST, "medians", 100)
     pages(tmp_path)
-    text = whole.read_text("utf-8")
+    text = full.read_text("utf-8")
     assert title not in text
     assert text.count(table) == 2
     assert 'This table has 4 lines: see <a href="second/index.html">' in text
-    assert all(title in path.read_text("utf-8") for path in own)
+    assert all(title in path.read_text("utf-8") for path in single)
     assert ParsedPage(text).faults == []
     monkeypatch.setitem(writing._LONGEST, "table", 100)
     pages(tmp_path)
-    assert table not in whole.read_text("utf-8")
-    assert all(table in path.read_text("utf-8") for path in own)
+    assert table not in full.read_text("utf-8")
+    assert all(table in path.read_text("utf-8") for path in single)
 
 
 @pytest.mark.slow
@@ -248,13 +250,13 @@ def test_several_processes_write_the_pages_that_one_writes(tmp_path: Path) -> No
     names = ("a", "b", "c", "d")
     for name in names:
         make_experiment(tmp_path / name, report={"tables": ["summary"]})
-    places = [page.path for page in written([tmp_path], tmp_path, processes=2)]
-    assert places == [*(tmp_path / name / "index.html" for name in names), tmp_path / "index.html"]
-    contents = [path.read_bytes() for path in places]
-    for path in places:
+    indices = [page.path for page in written([tmp_path], tmp_path, processes=2)]
+    assert indices == [*(tmp_path / name / "index.html" for name in names), tmp_path / "index.html"]
+    contents = [path.read_bytes() for path in indices]
+    for path in indices:
         path.unlink()
-    assert [page.path for page in written([tmp_path], tmp_path)] == places
-    assert [path.read_bytes() for path in places] == contents
+    assert [page.path for page in written([tmp_path], tmp_path)] == indices
+    assert [path.read_bytes() for path in indices] == contents
 
 
 @pytest.mark.long
@@ -264,11 +266,11 @@ def test_the_page_of_all_samples_can_be_sent_by_mail(tmp_path: Path) -> None:
     for folder in stores:
         (tmp_path / folder.name).mkdir()
         shutil.copy(schema.path_of(folder), tmp_path / folder.name)
-    *own, whole = written([tmp_path], tmp_path)
-    assert not [page.failed for page in own if page.failed]
-    text = whole.path.read_text("utf-8")
+    *single, full = written([tmp_path], tmp_path)
+    assert not [page.failed for page in single if page.failed]
+    text = full.path.read_text("utf-8")
     assert len(text.encode()) <= 2_000_000
-    for page in text, *(one.path.read_text("utf-8") for one in own):
+    for page in text, *(page.path.read_text("utf-8") for page in single):
         parsed = ParsedPage(page)
         assert parsed.faults + parsed.faults_of_order() + parsed.nameless == []
         assert len(parsed.ids) == len(set(parsed.ids))

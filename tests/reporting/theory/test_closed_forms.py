@@ -112,14 +112,14 @@ def test_volumes():
 
 @pytest.mark.parametrize("ratio", [1.0, 2.0, 5.0])
 def test_normalising_two_rays_saves_r_to_the_fourth(ratio):
-    rows, known = two_rays(ratio), two_rays_margins(ratio)
+    rows, margins = two_rays(ratio), two_rays_margins(ratio)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    assert known.unit == pytest.approx(exact_margin(unit)[0])
+    assert margins.unit == pytest.approx(exact_margin(unit)[0])
     separator = np.array([-1.0, 1.0]) / math.sqrt(2)
-    assert (rows @ separator).min() == pytest.approx(known.given)
-    assert np.linalg.norm(rows, axis=1).max() == pytest.approx(known.longest)
-    given, normalised = known.bounds
+    assert (rows @ separator).min() == pytest.approx(margins.given)
+    assert np.linalg.norm(rows, axis=1).max() == pytest.approx(margins.longest)
+    raw, normalised = margins.bounds
     assert normalised == pytest.approx(50.0)
-    assert given == pytest.approx(50.0 * ratio**4)
-    for normal, bound in ((False, given), (True, normalised)):
+    assert raw == pytest.approx(50.0 * ratio**4)
+    for normal, bound in ((False, raw), (True, normalised)):
         assert solve(rows, Perceptron(normalized=normal), seed=0).updates <= bound * (1 + 1e-12)

@@ -42,7 +42,7 @@ def test_every_claim_listed_is_refuted_by_its_check(claim):
 @pytest.mark.parametrize("more", [-1, 1])
 def test_a_wrong_number_of_forced_mistakes_is_noticed(more, monkeypatch):
     """The claim on Theorem 5.9 is refuted, and what holds instead is asserted with it."""
-    (claim,) = [one for one in ALL if one.place == "Theorem 5.9, case 1"]
+    (claim,) = [claim_ for claim_ in ALL if claim_.place == "Theorem 5.9, case 1"]
     monkeypatch.setattr(complexity, "forced_mistakes", lambda n, rho: forced(n, rho) + more)
     assert not claim.check().refuted
 
@@ -51,7 +51,7 @@ def test_the_stated_mistakes_are_forced_where_the_check_does_not_look():
     assert all(complexity.resisted(n, rho) for n, rho in [(3, 0.3), (4, 0.05), (6, 0.4)])
 
 
-def test_a_claim_that_holds_is_told(monkeypatch):
+def test_a_true_claim_is_listed(monkeypatch):
     true = PaperStatement(
         "Kharechko2009", "Theorem 2.7", "", "", lambda: CheckResult(1.0, 1.0, False)
     )
@@ -90,40 +90,40 @@ def test_figure_3_2_has_both_branches():
 
 @pytest.mark.slow
 def test_ratios_of_stored_runs_hold_to_the_theorems():
-    found = tightness.measured(("rates",))
-    assert {"perceptron", "mirror-prox", "winnow"} <= {one.algorithm for one in found}
-    assert all(0 < one.least <= one.largest <= 1 for one in found)
-    assert {one.side for one in found} == {"feasible", "epsilon"}
-    others = tightness.measured(("bounds",))
-    assert {one.side for one in others} == {"feasible", "epsilon", "relaxed"}
-    assert all(0 < one.least <= one.largest <= 1 for one in others)
+    measured = tightness.measured(("rates",))
+    assert {"perceptron", "mirror-prox", "winnow"} <= {study.algorithm for study in measured}
+    assert all(0 < study.least <= study.largest <= 1 for study in measured)
+    assert {study.side for study in measured} == {"feasible", "epsilon"}
+    bounds = tightness.measured(("bounds",))
+    assert {study.side for study in bounds} == {"feasible", "epsilon", "relaxed"}
+    assert all(0 < study.least <= study.largest <= 1 for study in bounds)
     with pytest.raises(DataError, match="plab run nowhere"):
         tightness.stored("nowhere")
 
 
 @pytest.mark.slow
 def test_every_algorithm_has_a_ratio_or_a_reason():
-    found = tightness.measured()
-    others = tightness.unbounded(one.algorithm for one in found)
-    names = [one.algorithm for one in found]
-    assert {*names} | {one.algorithm for one in others} == {*registry.names("algorithm")}
-    assert not {*names} & {one.algorithm for one in others}
-    assert all(one.reason not in {"", tightness.NOT_MEASURED} for one in others)
+    measured = tightness.measured()
+    study = tightness.unbounded(study.algorithm for study in measured)
+    names = [study.algorithm for study in measured]
+    assert {*names} | {study.algorithm for study in study} == {*registry.names("algorithm")}
+    assert not {*names} & {study.algorithm for study in study}
+    assert all(study.reason not in {"", tightness.NOT_MEASURED} for study in study)
     frame = exhibit("tightness").table.frame
     assert ((frame["reason"] == "") == (frame["problems"] > 0)).all()
 
 
-def test_an_algorithm_that_has_a_bound_but_no_run_is_told():
-    found = {one.algorithm: one for one in tightness.unbounded(["highs"])}
-    assert "highs" not in found
-    assert found["perceptron"].reason == tightness.NOT_MEASURED
-    assert found["perceptron"].theorem == "Theorem 2.7 (Novikoff) of Kharechko2009"
-    assert found["auto"].reason.startswith("each part has its own bound")
-    assert found["auto"].largest is None
+def test_an_algorithm_with_a_bound_but_no_run_is_listed():
+    by_name = {study.algorithm: study for study in tightness.unbounded(["highs"])}
+    assert "highs" not in by_name
+    assert by_name["perceptron"].reason == tightness.NOT_MEASURED
+    assert by_name["perceptron"].theorem == "Theorem 2.7 (Novikoff) of Kharechko2009"
+    assert by_name["auto"].reason.startswith("each part has its own bound")
+    assert by_name["auto"].largest is None
 
 
 def test_curves_differ_without_their_colours():
-    looks = curve_looks([str(place) for place in range(8)])
+    looks = curve_looks([str(index) for index in range(8)])
     assert len({(look["linestyle"], look["linewidth"]) for look in looks.values()}) == 8
 
 
@@ -159,8 +159,8 @@ def test_an_unknown_name_is_refused_before_anything_is_written(tmp_path, capsys)
 
 
 def test_the_names_are_listed_and_explained(capsys):
-    assert [one["name"] for one in list_names("theory")] == NAMES
-    assert all(one["summary"].endswith((".", "8")) for one in list_names("theory"))
+    assert [entry["name"] for entry in list_names("theory")] == NAMES
+    assert all(entry["summary"].endswith((".", "8")) for entry in list_names("theory"))
     assert main(["show", "parameter_sets", "--json"]) == 0
     (meaning,) = json.loads(capsys.readouterr().out)
     assert meaning["kind"] == "theory"
@@ -169,7 +169,7 @@ def test_the_names_are_listed_and_explained(capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", repeated(NAMES, kept=3))
-def test_every_exhibit_gives_the_same_files_again(name):
+def test_every_exhibit_is_reproducible(name):
     first, again = exhibit(name).files(), exhibit(name).files()
     assert first == again
     assert f"{name}.csv" in first

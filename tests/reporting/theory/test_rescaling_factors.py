@@ -96,21 +96,21 @@ def test_the_range_of_nu_begins_where_q_minus_is_largest():
     minus = [exact_factors(nu, rho, sigma, 0.3).minus for nu in nus]
     assert nus[int(np.argmax(minus))] == pytest.approx(lower, abs=2e-4)
     assert upper == crossing(sigma)
-    for wrong in ((0.0, 0.1), (0.1, 0.4)):
+    for range_ in ((0.0, 0.1), (0.1, 0.4)):
         with pytest.raises(ValueError, match="allowed"):
-            optimal_range(*wrong)
+            optimal_range(*range_)
 
 
 @pytest.mark.parametrize("n", [2, 10, 300])
 def test_the_best_nu_lies_in_the_range_and_is_best(n):
     rho = sigma = 1 / (32 * n)
-    known = (rho, sigma, 1 / math.sqrt(n), 0.12)
-    found = best_rescaling(*known)
+    arguments = (rho, sigma, 1 / math.sqrt(n), 0.12)
+    rescaling = best_rescaling(*arguments)
     lower, upper = optimal_range(rho, sigma)
-    assert lower < found <= upper
+    assert lower < rescaling <= upper
 
     def growth(nu):
-        return mean_growth(exact_factors(nu, *known[:3]), known[3])
+        return mean_growth(exact_factors(nu, *arguments[:3]), arguments[3])
 
-    assert all(growth(found) >= growth(nu) - 1e-12 for nu in np.linspace(0.05, 5.0, 400))
+    assert all(growth(rescaling) >= growth(nu) - 1e-12 for nu in np.linspace(0.05, 5.0, 400))
     assert mean_growth(printed_factors(1.0, 0.1, 0.9, 0.5), 0.1) == -math.inf

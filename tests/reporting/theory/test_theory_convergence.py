@@ -29,18 +29,18 @@ def test_the_drift_is_the_algorithms():
     for name in ("dunagan-vempala", "thesis", "practical", "least-bound"):
         for n in (1, 2, 7, 100):
             drift, eta = RescaledPerceptron(preset=name).drift(n)
-            known = ParameterSet.of_preset(name)
-            assert known.eta(n) == eta
-            assert known.drift(n) == pytest.approx(drift, rel=1e-9)
+            parameters = ParameterSet.of_preset(name)
+            assert parameters.eta(n) == eta
+            assert parameters.drift(n) == pytest.approx(drift, rel=1e-9)
 
 
 def test_the_thesis_sets_fulfil_4_21_with_the_exact_eta_and_not_with_one_eighth():
-    for name, known in THESIS_EXAMPLES.items():
+    for name, example in THESIS_EXAMPLES.items():
         for n in range(1, 60):
-            assert known.faults(n, PRINTED_B) == []
+            assert example.faults(n, PRINTED_B) == []
             small = n <= 2 and name == "Figure 4.1 (a)"
-            assert (known.excess(n, eta=1 / 8) < 0) == small
-        assert known.holds_from(60, PRINTED_B)
+            assert (example.excess(n, eta=1 / 8) < 0) == small
+        assert example.holds_from(60, PRINTED_B)
 
 
 def test_the_theorem_as_printed_is_the_baseline():
@@ -54,9 +54,9 @@ def test_the_theorem_as_printed_is_the_baseline():
 
 
 def test_corollary_4_5_is_stronger_than_4_17():
-    for known in (*THESIS_EXAMPLES.values(), LEAST):
+    for example in (*THESIS_EXAMPLES.values(), LEAST):
         for n in (1, 2, 5, 50, 1000):
-            assert known.polynomial_drift(n) <= known.drift(n)
+            assert example.polynomial_drift(n) <= example.drift(n)
     assert THESIS_EXAMPLES["Figure 4.1 (b)"].polynomial_drift(100) > 0
 
 
@@ -84,16 +84,16 @@ def test_the_preset_least_bound_holds_in_every_dimension():
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 100, 10**4])
 def test_4_17_holds_in_interval_arithmetic(n):
     """The preset least-bound: eta, q+ and q- as balls of 60 digits, with no rounding left open."""
-    one = flint.arb(1)
-    rho, sigma = one / (64 * flint.arb(n).sqrt()), one / (32 * n)
+    unit = flint.arb(1)
+    rho, sigma = unit / (64 * flint.arb(n).sqrt()), unit / (32 * n)
     theta = flint.arb(93) / 100 / flint.arb(n).sqrt()
-    half = one / 2
+    half = unit / 2
     cap = (1 - theta**2).beta_lower(flint.arb(n - 1) / 2, half, regularized=True) / 2
     share = (half if n == 1 else cap) * 7 / 10
     low = (1 - sigma) * (1 - 3 * sigma**2 / 2)
     plus = low * (1 + 3 * theta**2 / 8 - rho * theta / 4 - rho**2 / 8)
     minus = low * (1 - rho**2 / 6)
-    assert share * plus.log() + (1 - share) * minus.log() >= one / (122 * n)
+    assert share * plus.log() + (1 - share) * minus.log() >= unit / (122 * n)
 
 
 def test_the_lower_bound_that_holds_beyond_grows():
@@ -117,21 +117,21 @@ def test_the_preset_least_bound_is_far_below_the_printed_bound():
 @pytest.mark.slow
 @pytest.mark.parametrize("tries", [True, False])
 def test_the_search_finds_no_set_much_better_than_the_preset(tries):
-    found = least_queries(ParameterSet.of_preset("thesis"), tries=tries)
-    b = found.least_b(GRID)
-    assert found.nu <= 1.0
+    queries = least_queries(ParameterSet.of_preset("thesis"), tries=tries)
+    b = queries.least_b(GRID)
+    assert queries.nu <= 1.0
     ours, best = (
-        min(gain(known, with_b, n, tries=tries) for n in AT)
-        for known, with_b in ((LEAST, B), (found, b))
+        min(gain(example, with_b, n, tries=tries) for n in AT)
+        for example, with_b in ((LEAST, B), (queries, b))
     )
     assert ours <= best * 1.001
     assert best <= ours * (1.02 if tries else 1.15)
-    assert all(found.faults(n, b * (1 + 1e-9)) == [] for n in (*range(1, 300), 10**4))
+    assert all(queries.faults(n, b * (1 + 1e-9)) == [] for n in (*range(1, 300), 10**4))
 
 
 def test_the_iterations_alone_fall_without_end_while_the_queries_do_not():
     thousand = [replace(LEAST, d=d) for d in (32.0, 320.0, 3200.0)]
-    iterations = [one.iterations(100, one.least_b(GRID)) for one in thousand]
-    queries = [one.queries(100, one.least_b(GRID)) for one in thousand]
+    iterations = [example.iterations(100, example.least_b(GRID)) for example in thousand]
+    queries = [example.queries(100, example.least_b(GRID)) for example in thousand]
     assert iterations == sorted(iterations, reverse=True)
     assert queries == sorted(queries)

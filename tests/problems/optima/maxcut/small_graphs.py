@@ -19,9 +19,9 @@ def random_program(seed: int, n: int = 12, scale: float = 1.0) -> MaxCutProgram:
 def random_graph(seed: int, n: int = 12, signed: bool = False) -> MaxCutProgram:
     rng = np.random.default_rng(seed)
     rows, columns = np.triu_indices(n, 1)
-    some = rng.random(len(rows)) < 0.35
-    weights = rng.choice([-1.0, 1.0] if signed else [1.0, 2.0], size=int(some.sum()))
-    return MaxCutProgram.of_graph(n, rows[some], columns[some], weights)
+    present = rng.random(len(rows)) < 0.35
+    weights = rng.choice([-1.0, 1.0] if signed else [1.0, 2.0], size=int(present.sum()))
+    return MaxCutProgram.of_graph(n, rows[present], columns[present], weights)
 
 
 DEGENERATE: dict[str, MaxCutProgram] = {
@@ -64,17 +64,17 @@ def judged(program: MaxCutProgram) -> float:
     import clarabel
 
     matrix, n = dense(program), program.order
-    places = [(i, j) for j in range(n) for i in range(j + 1)]  # the upper triangle by columns
+    indices = [(i, j) for j in range(n) for i in range(j + 1)]  # the upper triangle by columns
     root = 2.0**0.5
-    objective = np.array([-matrix[i, j] * (1.0 if i == j else root) for i, j in places])
-    on = [k for k, (i, j) in enumerate(places) if i == j]
-    units = sp.csc_matrix((np.ones(n), (np.arange(n), on)), shape=(n, len(places)))
-    rows = sp.vstack([units, -sp.eye(len(places), format="csc")], format="csc")
-    right = np.concatenate([np.ones(n), np.zeros(len(places))])
+    objective = np.array([-matrix[i, j] * (1.0 if i == j else root) for i, j in indices])
+    on = [k for k, (i, j) in enumerate(indices) if i == j]
+    units = sp.csc_matrix((np.ones(n), (np.arange(n), on)), shape=(n, len(indices)))
+    rows = sp.vstack([units, -sp.eye(len(indices), format="csc")], format="csc")
+    right = np.concatenate([np.ones(n), np.zeros(len(indices))])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
     cones = [clarabel.ZeroConeT(n), clarabel.PSDTriangleConeT(n)]
-    none = sp.csc_matrix((len(places),) * 2)
+    none = sp.csc_matrix((len(indices),) * 2)
     solver = clarabel.DefaultSolver(none, objective, sp.csc_matrix(rows), right, cones, settings)
     return -float(solver.solve().obj_val)

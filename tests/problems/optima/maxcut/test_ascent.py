@@ -28,8 +28,8 @@ def plain_sweep(
 
 
 def arrays(program: MaxCutProgram) -> tuple[object, object, object]:
-    whole = program.weights
-    return whole.indptr.astype(np.int64), whole.indices.astype(np.int64), whole.data
+    full = program.weights
+    return full.indptr.astype(np.int64), full.indices.astype(np.int64), full.data
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.7])
@@ -38,10 +38,10 @@ def test_a_sweep_is_that_of_its_definition(n: int, momentum: float) -> None:
     program = random_program(n, n=n)  # rows of no, few and more than four neighbours
     rng = np.random.default_rng(n)
     pair = [rng.standard_normal((n, 5)) for _ in range(2)]
-    vectors, before = (one / np.linalg.norm(one, axis=1)[:, None] for one in pair)
-    wanted, turned = plain_sweep(dense(program), vectors, before, momentum)
+    vectors, before = (factor / np.linalg.norm(factor, axis=1)[:, None] for factor in pair)
+    expected, turned = plain_sweep(dense(program), vectors, before, momentum)
     turn = ascend(*arrays(program), vectors, before, momentum)  # type: ignore[arg-type]
-    np.testing.assert_allclose(before, wanted, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(before, expected, rtol=1e-11, atol=1e-12)
     assert turn == pytest.approx(turned, abs=1e-10)
 
 

@@ -68,7 +68,7 @@ def _positive(rows: list[list[Fraction]]) -> bool:
     return True
 
 
-def test_the_judge_in_fractions_agrees_with_the_one_in_integers() -> None:
+def test_the_fraction_and_the_integer_references_agree() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
         half = rng.integers(-2, 3, (4, 4)).astype(float)
@@ -112,7 +112,7 @@ def test_degenerate_programs_have_bounds(name: str) -> None:
     assert_definite(program, point)
 
 
-def test_a_feasible_point_is_left_as_it_is_and_costs_next_to_nothing() -> None:
+def test_a_feasible_point_is_unchanged_at_little_cost() -> None:
     for program in (random_graph(1), random_program(2)):
         lowest = scipy.linalg.eigvalsh(np.diag(program.row_sizes) - program.weights.toarray())[0]
         x = program.diagonal + program.row_sizes - lowest + 1e-9
@@ -129,8 +129,8 @@ def test_a_large_program_keeps_a_feasible_point_and_loses_little() -> None:
     how = program.pattern.elimination
     assert 100 < how.head < 400
     x = program.diagonal + program.row_sizes
-    whole = np.diag(x) - dense(program)
-    lowest = scipy.linalg.eigvalsh(whole)[0]
+    full = np.diag(x) - dense(program)
+    lowest = scipy.linalg.eigvalsh(full)[0]
     bound, point = proved_upper(program, x - lowest + 1e-8)
     np.testing.assert_array_equal(point, x - lowest + 1e-8)
     bound, point = proved_upper(program, x - lowest - 1e-8)
@@ -155,8 +155,8 @@ def test_a_point_is_moved_by_the_raises_of_its_pivots_at_least(kind: str) -> Non
     _, point = proved_upper_with(program, x, factor)
     raises = np.ldexp(factor.raises, program.exponent)
     assert raises.any()
-    for moved, before, raised in zip(point.tolist(), x.tolist(), raises.tolist(), strict=True):
-        assert Fraction(moved) - Fraction(before) >= Fraction(raised)
+    for shifted, before, raised in zip(point.tolist(), x.tolist(), raises.tolist(), strict=True):
+        assert Fraction(shifted) - Fraction(before) >= Fraction(raised)
 
 
 def test_lower_bounds_do_not_depend_on_the_lengths_of_rows() -> None:
@@ -171,7 +171,7 @@ def test_lower_bounds_do_not_depend_on_the_lengths_of_rows() -> None:
     assert proved_lower(program, lengths[:, None] * vectors) == pytest.approx(bound, rel=1e-12)
 
 
-def test_what_is_no_matrix_of_vectors_proves_nothing() -> None:
+def test_arrays_that_are_no_vectors_prove_nothing() -> None:
     program = random_graph(0)
     good = np.ones((program.order, 2))
     zero, infinite = good.copy(), good.copy()

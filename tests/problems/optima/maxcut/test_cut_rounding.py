@@ -75,8 +75,8 @@ def test_values_of_other_numbers_are_proved_from_below(seed: int, roundings: int
     """At most the rational value, and by less than a unit in the last place if C is meant so."""
     rng = np.random.default_rng(seed)
     size = rng.choice([1e-3, 1.0, 1e12], 15)
-    given_ = MaxCutProgram.of_graph(6, *np.triu_indices(6, 1), rng.standard_normal(15) * size)
-    program = MaxCutProgram(given_.diagonal, given_.weights, roundings)
+    original = MaxCutProgram.of_graph(6, *np.triu_indices(6, 1), rng.standard_normal(15) * size)
+    program = MaxCutProgram(original.diagonal, original.weights, roundings)
     signs = rng.choice([-1, 1], 6).astype(np.int8)
     cut, value = cut_of(program, signs), exact_value(program, signs)
     assert cut.exact == (not roundings and Fraction(cut.value) == value)
@@ -115,14 +115,14 @@ def test_hyperplanes_reach_the_guarantee_on_average(name: str) -> None:
     relaxed = program.diagonal.sum() + 2.0 * (values * cosines).sum()
     angles = 2.0 / np.pi * np.arcsin(np.clip(cosines, -1.0, 1.0))
     expected = program.diagonal.sum() + 2.0 * (values * angles).sum()
-    found = values_of(program, hyperplane_signs(vectors, np.random.default_rng(1), 4000))
-    error = 5.0 * found.std() / np.sqrt(4000) + 1e-9 * relaxed
-    assert abs(found.mean() - expected) < error
+    cut_values = values_of(program, hyperplane_signs(vectors, np.random.default_rng(1), 4000))
+    error = 5.0 * cut_values.std() / np.sqrt(4000) + 1e-9 * relaxed
+    assert abs(cut_values.mean() - expected) < error
     assert expected >= GUARANTEE * relaxed
-    assert found.mean() >= GUARANTEE * relaxed - error
+    assert cut_values.mean() >= GUARANTEE * relaxed - error
 
 
-def test_the_best_cut_of_small_graphs_is_found_and_never_beaten() -> None:
+def test_the_best_cut_of_small_graphs_is_reached_and_never_exceeded() -> None:
     """All 2^10 cuts of graphs with 11 vertices: rounded cuts are at most the best, and reach it."""
     for seed in range(3):
         program = program_of("random-11-25-pm1", seed)
@@ -138,9 +138,9 @@ def test_the_best_cut_of_small_graphs_is_found_and_never_beaten() -> None:
 def test_no_flip_improves_an_improved_cut(name: str, seed: int) -> None:
     program = program_of(name)
     begun = np.random.default_rng(seed).choice([-1, 1], program.order).astype(np.int8)
-    found = improved(program, begun[None])[0]
-    assert values_of(program, found[None])[0] >= values_of(program, begun[None])[0]
-    assert (found * (program.weights @ found) >= 0.0).all()
+    better = improved(program, begun[None])[0]
+    assert values_of(program, better[None])[0] >= values_of(program, begun[None])[0]
+    assert (better * (program.weights @ better) >= 0.0).all()
 
 
 def test_flips_of_inexact_weights_end() -> None:
@@ -149,10 +149,10 @@ def test_flips_of_inexact_weights_end() -> None:
     weights = rng.standard_normal(190) * 10.0 ** rng.integers(-9, 9, 190)
     program = MaxCutProgram.of_graph(20, *np.triu_indices(20, 1), weights)
     begun = rng.choice([-1, 1], 20).astype(np.int8)
-    found = improved(program, begun[None], flips=2000)
-    assert (improved(program, found, flips=2000) == found).all()
-    found = found[0]
-    assert exact_value(program, found) >= exact_value(program, begun)
+    improvement = improved(program, begun[None], flips=2000)
+    assert (improved(program, improvement, flips=2000) == improvement).all()
+    improvement = improvement[0]
+    assert exact_value(program, improvement) >= exact_value(program, begun)
 
 
 def test_a_seed_determines_the_cut_and_rows_need_no_length() -> None:

@@ -45,13 +45,13 @@ def test_every_form_is_the_same_program(graph: Any) -> None:
 def test_a_graph_has_a_cut_and_its_adjacency_matrix_as_c_has_none() -> None:
     graph = networkx.petersen_graph()
     matrix = networkx.to_numpy_array(graph)
-    for given in (graph, matrix, list(graph.edges)):
-        found = optimum(graph=given)
-        assert found.optimum_upper == pytest.approx(12.5, abs=1e-6)
-        assert found.certificate["figures"]["cut"] == 12.0
+    for graph_form in (graph, matrix, list(graph.edges)):
+        result = optimum(graph=graph_form)
+        assert result.optimum_upper == pytest.approx(12.5, abs=1e-6)
+        assert result.certificate["figures"]["cut"] == 12.0
     with pytest.warns(UserWarning, match=r"adjacency matrix.*optimum\(graph=C\)"):
-        found = optimum(matrix)
-    assert "cut" not in found.certificate["figures"]
+        result = optimum(matrix)
+    assert "cut" not in result.certificate["figures"]
 
 
 def test_isolated_vertices_count_and_loops_do_not() -> None:
@@ -85,23 +85,23 @@ def test_isolated_vertices_count_and_loops_do_not() -> None:
         (3, "int is not a graph"),
     ],
 )
-def test_what_is_no_graph_is_refused(graph: Any, message: str) -> None:
+def test_objects_that_are_no_graph_are_refused(graph: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         optimum(graph=graph)
 
 
-def test_a_graph_in_the_place_of_a_program_is_told_the_parameter() -> None:
+def test_a_graph_passed_as_a_program_is_refused_with_the_parameter_name() -> None:
     with pytest.raises(InputError, match="graph="):
         optimum(weighted())
-    for given in ({}, {"path_or_system": TRIANGLE, "graph": TRIANGLE}):
+    for arguments in ({}, {"path_or_system": TRIANGLE, "graph": TRIANGLE}):
         with pytest.raises(InputError, match="either a program or graph"):
-            optimum(**given)
+            optimum(**arguments)
 
 
 def test_nested_lists_are_a_matrix_or_refused_where_they_may_be_edges() -> None:
     square = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
-    found = program_of_graph(square)
-    np.testing.assert_array_equal(dense(found), dense(program_of_graph(np.array(square))))
+    program = program_of_graph(square)
+    np.testing.assert_array_equal(dense(program), dense(program_of_graph(np.array(square))))
     for ambiguous in ([[0, 1], [1, 0]], TRIANGLE.tolist()):
         with pytest.raises(InputError, match="may be edges or an adjacency matrix; give edges as"):
             program_of_graph(ambiguous)

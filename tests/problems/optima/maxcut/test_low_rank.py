@@ -38,22 +38,22 @@ from tests.problems.optima.small_programs import dense_program
 @pytest.mark.parametrize("seed", range(6))
 def test_the_interval_is_narrow_and_around_the_optimum_of_another_solver(seed: int) -> None:
     program = random_program(seed) if seed % 2 else random_graph(seed, signed=seed == 2)
-    found = enclose(program, width=1e-9, seed=seed)
+    interval = enclose(program, width=1e-9, seed=seed)
     optimum, slack = judged(program), 1e-7 * max(1.0, abs(judged(program)))
-    assert found.reached, found.message
-    assert found.width <= 1e-9
-    assert optimum - slack <= found.lower <= found.upper <= optimum + slack
-    assert proved_lower(program, found.vectors) == found.lower
-    assert proved_upper(program, found.point)[0] == pytest.approx(found.upper, rel=1e-13)
+    assert interval.reached, interval.message
+    assert interval.width <= 1e-9
+    assert optimum - slack <= interval.lower <= interval.upper <= optimum + slack
+    assert proved_lower(program, interval.vectors) == interval.lower
+    assert proved_upper(program, interval.point)[0] == pytest.approx(interval.upper, rel=1e-13)
 
 
 @pytest.mark.parametrize("name", list(DEGENERATE))
 def test_degenerate_programs_are_enclosed(name: str) -> None:
-    found = enclose(DEGENERATE[name], width=1e-8)
-    assert found.lower <= OPTIMA[name] <= found.upper
-    assert found.reached, found.message
+    interval = enclose(DEGENERATE[name], width=1e-8)
+    assert interval.lower <= OPTIMA[name] <= interval.upper
+    assert interval.reached, interval.message
     # the width is relative to 1 at least
-    assert found.upper - found.lower <= 1e-8 * max(1.0, abs(found.upper))
+    assert interval.upper - interval.lower <= 1e-8 * max(1.0, abs(interval.upper))
 
 
 @pytest.mark.parametrize("name", ["torus-9x9", "random-300-900", "random-120-3000"])
@@ -77,19 +77,19 @@ def test_too_few_columns_give_a_wider_interval_and_more_of_them_are_added() -> N
     assert narrow.upper >= optimum.lower
 
 
-def test_limits_end_a_search_with_what_is_proved() -> None:
+def test_limits_end_a_search_with_verified_bounds() -> None:
     program = random_graph(3)
     best = enclose(program)
-    for found, said in (
+    for interval, message in (
         (enclose(program, sweeps=2), "2 sweeps"),
         (enclose(program, seconds=0.0), "0 seconds"),
         (enclose(program, stop=lambda: "asked to"), "asked to"),
         (enclose(program, width=1e-17), "no more progress"),
     ):
-        assert said in found.message
-        assert not found.reached
-        assert found.lower <= best.upper
-        assert best.lower <= found.upper < np.inf
+        assert message in interval.message
+        assert not interval.reached
+        assert interval.lower <= best.upper
+        assert best.lower <= interval.upper < np.inf
 
 
 def test_negative_curvature_lies_in_the_range_of_the_vectors_and_a_correction_takes_it_away() -> (
@@ -103,9 +103,9 @@ def test_negative_curvature_lies_in_the_range_of_the_vectors_and_a_correction_ta
     ascent.run(120)
     dual = DualPoint.of(ascent.weights, ascent.vectors)
 
-    def lowest(one: DualPoint) -> float:
-        whole = np.diag(one.lengths) - ascent.weights.toarray()
-        return float(np.linalg.eigvalsh(whole)[0])
+    def lowest(dual_point: DualPoint) -> float:
+        full = np.diag(dual_point.lengths) - ascent.weights.toarray()
+        return float(np.linalg.eigvalsh(full)[0])
 
     assert dual.lowest < 0.0
     assert lowest(dual) <= dual.lowest + 1e-14
@@ -113,40 +113,40 @@ def test_negative_curvature_lies_in_the_range_of_the_vectors_and_a_correction_ta
     assert max(0.0, -lowest(dual.corrected())) <= 0.05 * -lowest(dual)
 
 
-def test_the_optimiser_proves_what_its_result_says() -> None:
+def test_the_stated_bounds_of_the_optimiser_are_verified() -> None:
     system = homogenised(generate("random-30-80", 1))
-    found = minimise(system, LowRank(), RunOptions(goal=Width(1e-7), seed=3))
-    assert found.status is Status.FEASIBLE
-    assert found.goal_reached
-    assert str(found.goal) == "width=1e-07"
-    assert found.optimum_width is not None
-    assert found.optimum_width <= 1e-7
-    assert system.prove_point(found.point).feasible
-    again = reverified_bounds(system, found.point, found.proof, None)
-    assert again == pytest.approx((found.optimum_lower, found.optimum_upper), rel=1e-13)
-    assert found.trace.measures["optimum_upper"][-1] == found.optimum_upper
-    assert "optimum in [" in repr(found)
-    assert "relative width" in str(found)
-    assert "margin" not in str(found)
+    result = minimise(system, LowRank(), RunOptions(goal=Width(1e-7), seed=3))
+    assert result.status is Status.FEASIBLE
+    assert result.goal_reached
+    assert str(result.goal) == "width=1e-07"
+    assert result.optimum_width is not None
+    assert result.optimum_width <= 1e-7
+    assert system.prove_point(result.point).feasible
+    again = reverified_bounds(system, result.point, result.proof, None)
+    assert again == pytest.approx((result.optimum_lower, result.optimum_upper), rel=1e-13)
+    assert result.trace.measures["optimum_upper"][-1] == result.optimum_upper
+    assert "optimum in [" in repr(result)
+    assert "relative width" in str(result)
+    assert "margin" not in str(result)
 
 
 def test_tampered_arrays_prove_less() -> None:
     system = homogenised(generate("random-30-80", 1))
-    found = minimise(system, LowRank())
-    assert found.optimum_lower is not None
-    assert found.optimum_upper is not None
-    turned = found.proof[VECTORS].copy()
+    result = minimise(system, LowRank())
+    assert result.optimum_lower is not None
+    assert result.optimum_upper is not None
+    turned = result.proof[VECTORS].copy()
     turned[3] = -turned[3]
-    less = found.point.copy()
+    less = result.point.copy()
     less[1:] -= 1e-3
-    lower, upper = reverified_bounds(system, less, {VECTORS: turned}, found.optimum_lower)
+    lower, upper = reverified_bounds(system, less, {VECTORS: turned}, result.optimum_lower)
     assert lower is not None
-    assert lower < found.optimum_lower - 1e-4
+    assert lower < result.optimum_lower - 1e-4
     assert upper is not None
-    assert upper > found.optimum_upper - 1e-9
+    assert upper > result.optimum_upper - 1e-9
     broken = np.full_like(turned, np.nan)
-    assert reverified_bounds(system, -found.point, {VECTORS: turned}, None) == (None, None)
-    assert reverified_bounds(system, found.point, {VECTORS: broken}, None)[0] is None
+    assert reverified_bounds(system, -result.point, {VECTORS: turned}, None) == (None, None)
+    assert reverified_bounds(system, result.point, {VECTORS: broken}, None)[0] is None
 
 
 def test_goals_of_other_kinds_and_other_programs_are_refused() -> None:
@@ -165,13 +165,13 @@ def test_goals_of_other_kinds_and_other_programs_are_refused() -> None:
 def test_any_program_has_an_optimum() -> None:
     graph = random_graph(7)
     matrix = np.diag(graph.diagonal) + graph.weights.toarray()
-    wanted = judged(graph)
-    for given in (matrix, graph, graph.system()):
-        found = optimum(given, width=1e-8)
-        assert found.optimum_lower is not None
-        assert found.optimum_upper is not None
-        assert found.goal_reached
-        assert found.optimum_lower - 1e-6 <= wanted <= found.optimum_upper + 1e-6
+    expected = judged(graph)
+    for problem_form in (matrix, graph, graph.system()):
+        result = optimum(problem_form, width=1e-8)
+        assert result.optimum_lower is not None
+        assert result.optimum_upper is not None
+        assert result.goal_reached
+        assert result.optimum_lower - 1e-6 <= expected <= result.optimum_upper + 1e-6
     other = optimum(homogenised(dense_program(2)), width=1e-2, budget=Budget(4000, 20.0))
     assert other.goal_reached, other.message
     with pytest.raises(InputError, match="no objective"):
@@ -191,16 +191,16 @@ def test_vertices_are_shifted_one_by_one_where_the_width_has_room() -> None:
     assert proved_upper(program, wide.point)[0] <= wide.upper * (1.0 + 1e-12)
 
 
-def test_a_cut_is_told_beside_the_bounds() -> None:
+def test_a_cut_is_reported_with_the_bounds() -> None:
     system = homogenised(generate("random-30-80", 1))
-    found = minimise(system, LowRank(), RunOptions(seed=3))
-    told = found.certificate["figures"]
-    signs = found.proof[SIGNS]
-    assert found.optimum_upper is not None
-    assert told["cut"] <= found.optimum_upper
-    assert 0.878 <= told["cut_ratio"] <= told["cut"] / found.optimum_upper
+    result = minimise(system, LowRank(), RunOptions(seed=3))
+    figures = result.certificate["figures"]
+    signs = result.proof[SIGNS]
+    assert result.optimum_upper is not None
+    assert figures["cut"] <= result.optimum_upper
+    assert 0.878 <= figures["cut_ratio"] <= figures["cut"] / result.optimum_upper
     between = graph_of("random-30-80", 1).toarray()[np.ix_(signs > 0, signs < 0)].sum()
-    assert told["cut"] == between == reverified_cut(system, found.proof)
+    assert figures["cut"] == between == reverified_cut(system, result.proof)
     without = minimise(system, LowRank(hyperplanes=0), RunOptions(seed=3))
     assert "cut" not in without.certificate["figures"]
     assert reverified_cut(system, without.proof) is None

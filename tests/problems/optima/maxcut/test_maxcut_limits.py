@@ -32,35 +32,37 @@ def program(order: int, seed: int = 0, scale: float = 1.0) -> MaxCutProgram:
 @pytest.mark.parametrize("scale", [1e-300, 1.0, 1e200])
 @pytest.mark.parametrize("order", [1, 2, 5, 40])
 @pytest.mark.parametrize("seed", repeated(range(20), kept=3))
-def test_crude_bounds_are_proved_again_by_the_others(order: int, seed: int, scale: float) -> None:
-    given = program(order, seed, scale)
-    upper, point = dominant_upper(given)
-    assert proved_upper(given, point)[0] <= upper < math.inf
+def test_crude_bounds_are_improved_by_the_other_methods(
+    order: int, seed: int, scale: float
+) -> None:
+    graph_program = program(order, seed, scale)
+    upper, point = dominant_upper(graph_program)
+    assert proved_upper(graph_program, point)[0] <= upper < math.inf
     vectors = np.random.default_rng(seed).standard_normal((order, 3))
-    lower, signs = lower_by_signs(given, vectors)
-    assert lower <= proved_lower(given, signs)
+    lower, signs = lower_by_signs(graph_program, vectors)
+    assert lower <= proved_lower(graph_program, signs)
     assert lower <= upper
-    value = given.diagonal.sum() + signs[:, 0] @ (given.weights @ signs[:, 0])
-    sizes = np.abs(given.diagonal).sum() + np.abs(given.weights.data).sum()
+    value = graph_program.diagonal.sum() + signs[:, 0] @ (graph_program.weights @ signs[:, 0])
+    sizes = np.abs(graph_program.diagonal).sum() + np.abs(graph_program.weights.data).sum()
     assert lower >= value - 1e-9 * sizes - 1e-310
 
 
 def test_an_enclosure_ends_at_any_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    given, count = program(30), StopAt()
-    whole = enclose(given, stop=count)
-    assert whole.reached
+    graph_program, count = program(30), StopAt()
+    full = enclose(graph_program, stop=count)
+    assert full.reached
     for crude in (False, True):
         if crude:  # as where a proof would take longer than what is left
             monkeypatch.setattr(low_rank, "affordable", lambda _: False)
         for questions in {1, 2, count.asked // 2, count.asked}:
             stop = StopAt(questions)
-            found = enclose(given, stop=stop)
+            interval = enclose(graph_program, stop=stop)
             assert stop.asked <= questions + FURTHER
-            assert found.message == "stopped" or found.reached
-            assert -math.inf < found.lower <= whole.upper
-            assert whole.lower <= found.upper < math.inf
-            assert proved_lower(given, found.vectors) >= found.lower
-            assert proved_upper(given, found.point)[0] <= found.upper
+            assert interval.message == "stopped" or interval.reached
+            assert -math.inf < interval.lower <= full.upper
+            assert full.lower <= interval.upper < math.inf
+            assert proved_lower(graph_program, interval.vectors) >= interval.lower
+            assert proved_upper(graph_program, interval.point)[0] <= interval.upper
 
 
 @pytest.mark.parametrize(
@@ -71,19 +73,19 @@ def test_sweeps_leave_time_for_proofs_but_half_of_all_at_most(
     left: float, last: float, ends: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("perceptron_lab.problems.optima.maxcut.low_rank.seconds_left", lambda: left)
-    said = Limits(100.0, 10, None).exhausted_limit(0, last)
-    assert said == ("the budget of 100 seconds is spent" if ends else None)
+    reason = Limits(100.0, 10, None).exhausted_limit(0, last)
+    assert reason == ("the budget of 100 seconds is spent" if ends else None)
 
 
-def test_reading_a_matrix_takes_it_as_it_is() -> None:
-    given = program(6)
-    dense = given.weights.toarray() + np.diag(given.diagonal)
+def test_a_matrix_is_read_unchanged() -> None:
+    graph_program = program(6)
+    dense = graph_program.weights.toarray() + np.diag(graph_program.diagonal)
     before = dense.copy()
     again = MaxCutProgram.of_system(MaxCutProgram.of_matrix(dense).system())
     assert again is not None
     assert (dense == before).all()
-    assert (again.diagonal == given.diagonal).all()
-    assert (again.weights != given.weights).nnz == 0
+    assert (again.diagonal == graph_program.diagonal).all()
+    assert (again.weights != graph_program.weights).nnz == 0
     other = program(6, seed=1)
     last = MaxCutProgram.of_system(other.system())
     assert last is not None
@@ -91,10 +93,10 @@ def test_reading_a_matrix_takes_it_as_it_is() -> None:
 
 
 def test_an_optimum_without_time_is_enclosed_all_the_same() -> None:
-    found = optimum(program(40).weights, budget=Budget(seconds=0.0))
-    assert found.optimum_lower is not None
-    assert found.optimum_upper is not None
-    assert "the budget of 0 seconds is spent" in found.message
+    result = optimum(program(40).weights, budget=Budget(seconds=0.0))
+    assert result.optimum_lower is not None
+    assert result.optimum_upper is not None
+    assert "the budget of 0 seconds is spent" in result.message
 
 
 def test_a_watcher_ends_an_optimum_by_stop_iteration() -> None:
@@ -103,10 +105,10 @@ def test_a_watcher_ends_an_optimum_by_stop_iteration() -> None:
     def watch(trace: object) -> None:
         raise StopIteration("enough")
 
-    found, whole = optimum(program(12), watch=watch), optimum(program(12))
-    assert "enough" in found.message
-    assert not found.goal_reached
-    assert found.optimum_lower is not None
-    assert found.optimum_upper is not None
-    assert whole.optimum_upper is not None
-    assert found.optimum_lower <= whole.optimum_upper <= found.optimum_upper
+    stopped, full = optimum(program(12), watch=watch), optimum(program(12))
+    assert "enough" in stopped.message
+    assert not stopped.goal_reached
+    assert stopped.optimum_lower is not None
+    assert stopped.optimum_upper is not None
+    assert full.optimum_upper is not None
+    assert stopped.optimum_lower <= full.optimum_upper <= stopped.optimum_upper

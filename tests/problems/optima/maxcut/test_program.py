@@ -40,12 +40,12 @@ def test_permuted_variables_and_several_blocks_are_recognised(tmp_path: Path) ->
     )
     program = recognised(text, tmp_path)
     assert program is not None
-    wanted = np.zeros((4, 4))
-    wanted[2, 2], wanted[1, 1], wanted[0, 2], wanted[2, 0] = 5.0, 7.0, -2.0, -2.0
-    np.testing.assert_array_equal(dense(program), wanted)
+    expected = np.zeros((4, 4))
+    expected[2, 2], expected[1, 1], expected[0, 2], expected[2, 0] = 5.0, 7.0, -2.0, -2.0
+    np.testing.assert_array_equal(dense(program), expected)
 
 
-def test_decimals_that_are_no_doubles_are_kept_as_roundings(tmp_path: Path) -> None:
+def test_decimals_that_are_no_doubles_are_rounded_and_marked(tmp_path: Path) -> None:
     text = "2\n1\n2\n1 1\n0 1 1 2 {}\n1 1 1 1 1\n2 1 2 2 1\n"
     for value, roundings in (("0.5", 0), ("0.1", 1)):
         program = recognised(text.format(value), tmp_path)
@@ -72,13 +72,13 @@ def test_other_systems_are_not_recognised() -> None:
     system = homogenised(
         SdpaData.from_entries(np.ones(1), [1], np.array([[0, 0, 0, 0], [1, 0, 0, 0]]), np.ones(2))
     )
-    one = MaxCutProgram.of_system(system)
-    assert one is not None
-    assert one.order == 1
+    program = MaxCutProgram.of_system(system)
+    assert program is not None
+    assert program.order == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((0, [], [], []), "n >= 1"),
         ((2, [0], [1, 1], [1.0]), "one shape"),
@@ -86,8 +86,8 @@ def test_other_systems_are_not_recognised() -> None:
         ((2, [0], [1], [np.nan]), "finite"),
     ],
 )
-def test_graphs_that_are_none_are_refused(arguments: tuple[object, ...], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_malformed_graphs_are_refused(arguments: tuple[object, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         MaxCutProgram.of_graph(*arguments)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="symmetric"):
         MaxCutProgram.of_matrix([[0.0, 1.0], [2.0, 0.0]])

@@ -40,20 +40,20 @@ def program_of(seed: int) -> MaxCutProgram:
     if kind == 2:
         return random_program(seed, n)
     rows, columns = np.triu_indices(n, 1)
-    some = rng.random(len(rows)) < rng.random()
+    present = rng.random(len(rows)) < rng.random()
     weights = rng.standard_normal(len(rows))
     if kind == 3:
         weights = weights * 10.0 ** rng.integers(-9, 10, len(rows))
     elif kind == 4:
-        some &= (rows + columns) % 2 == 1
+        present &= (rows + columns) % 2 == 1
         weights = np.abs(weights)
     elif kind == 5:
-        some &= (rows % 3 > 0) & (columns % 3 > 0)
+        present &= (rows % 3 > 0) & (columns % 3 > 0)
     elif kind == 6:
         weights = np.where((rows < n // 2) == (columns < n // 2), 0.0, 1.0)
     else:
         weights = -np.abs(np.round(4.0 * weights))
-    return MaxCutProgram.of_graph(n, rows[some], columns[some], weights[some])
+    return MaxCutProgram.of_graph(n, rows[present], columns[present], weights[present])
 
 
 def exact_matrix(program: MaxCutProgram) -> list[list[Fraction]]:
@@ -68,9 +68,9 @@ def exact_below(program: MaxCutProgram, vectors: FloatArray) -> Fraction:
         *first, last = (value / length for value in row)
         sign = -1 if last < 0.0 else 1  # projected from the far pole
         t = [Fraction(value) / Fraction(1.0 + abs(last)) for value in first]
-        square = sum((one * one for one in t), Fraction(0))
-        unit = [2 * one / (1 + square) for one in t] + [sign * (1 - square) / (1 + square)]
-        assert sum(one * one for one in unit) == 1
+        square = sum((entry * entry for entry in t), Fraction(0))
+        unit = [2 * entry / (1 + square) for entry in t] + [sign * (1 - square) / (1 + square)]
+        assert sum(entry * entry for entry in unit) == 1
         units.append(unit)
     total = Fraction(0)
     for i, row in enumerate(exact_matrix(program)):
@@ -89,34 +89,34 @@ def exactly_feasible(program: MaxCutProgram, x: FloatArray) -> bool:
     for i, value in enumerate(x.tolist()):
         matrix[i][i] += Fraction(value)
     common = lcm(*(value.denominator for row in matrix for value in row))
-    whole = flint.fmpz_mat([[int(-value * common) for value in row] for row in matrix])
-    return all(int(coefficient) >= 0 for coefficient in whole.charpoly().coeffs())
+    full = flint.fmpz_mat([[int(-value * common) for value in row] for row in matrix])
+    return all(int(coefficient) >= 0 for coefficient in full.charpoly().coeffs())
 
 
 def misses(program: MaxCutProgram, seed: int) -> list[str]:
     """What is wrong with the interval of a program."""
-    found = enclose(program, width=1e-10, seed=seed, sweeps=3000)
-    below = exact_below(program, found.vectors)
-    above = sum((Fraction(value) for value in found.point.tolist()), Fraction(0))
+    interval = enclose(program, width=1e-10, seed=seed, sweeps=3000)
+    below = exact_below(program, interval.vectors)
+    above = sum((Fraction(value) for value in interval.point.tolist()), Fraction(0))
     faults = []
-    if not exactly_feasible(program, found.point):
+    if not exactly_feasible(program, interval.point):
         faults.append("the point is not feasible")
     if not below <= above:
         faults.append("the judges contradict each other")
-    if Fraction(found.lower) > above or Fraction(found.upper) < below:
+    if Fraction(interval.lower) > above or Fraction(interval.upper) < below:
         faults.append("the interval misses the optimum")
-    if Fraction(found.upper) < above:
+    if Fraction(interval.upper) < above:
         faults.append("the upper bound is below the objective of its point")
     size = sum((abs(value) for row in exact_matrix(program) for value in row), Fraction(0))
-    if Fraction(found.lower) > below + size * Fraction(1e-14):
+    if Fraction(interval.lower) > below + size * Fraction(1e-14):
         faults.append("the lower bound is above the objective of its vectors")
     return faults
 
 
 @pytest.mark.parametrize("first", repeated(range(0, COUNT, EACH), kept=2))
 def test_no_interval_misses_the_optimum(first: int) -> None:
-    found = {seed: misses(program_of(seed), seed) for seed in range(first, first + EACH)}
-    assert not {seed: faults for seed, faults in found.items() if faults}
+    failures = {seed: misses(program_of(seed), seed) for seed in range(first, first + EACH)}
+    assert not {seed: faults for seed, faults in failures.items() if faults}
 
 
 @pytest.mark.parametrize("first", repeated(range(0, 400, 4), kept=1))
@@ -124,17 +124,17 @@ def test_false_claims_are_refused_with_any_arrays(first: int) -> None:
     """What is claimed beyond the exact bounds is refuted, with true arrays and tampered ones."""
     for seed in range(first, first + 4):
         program, rng = program_of(seed), np.random.default_rng(seed)
-        found = enclose(program, width=1e-8, seed=seed, sweeps=3000)
-        x, vectors, system = found.point, found.vectors, program.system()
-        size = 1.0 + abs(found.upper) + float(np.abs(dense(program)).sum())
-        assert not refuted(system, x, vectors, found.lower, found.upper)
+        interval = enclose(program, width=1e-8, seed=seed, sweeps=3000)
+        x, vectors, system = interval.point, interval.vectors, program.system()
+        size = 1.0 + abs(interval.upper) + float(np.abs(dense(program)).sum())
+        assert not refuted(system, x, vectors, interval.lower, interval.upper)
         turned, k = vectors.copy(), int(rng.integers(len(x)))
         turned[k] = -turned[k]
         lowered = x - 1e-3 * size * np.eye(len(x))[k]
         noise = rng.standard_normal(len(x)), rng.standard_normal(vectors.shape)
         for point, rows in ((x, vectors), (lowered, turned), (0.5 * x, 0.0 * vectors), noise):
-            assert refuted(system, point, rows, found.upper + 1e-6 * size, found.upper)
-            assert refuted(system, point, rows, found.lower, found.lower - 1e-6 * size)
+            assert refuted(system, point, rows, interval.upper + 1e-6 * size, interval.upper)
+            assert refuted(system, point, rows, interval.lower, interval.lower - 1e-6 * size)
 
 
 def refuted(
@@ -145,7 +145,7 @@ def refuted(
     return bool(prove_optimum(claims, system, point, None, {VECTORS: vectors}).faults)
 
 
-def test_the_judges_see_what_is_wrong() -> None:
+def test_the_reference_checks_detect_false_bounds() -> None:
     triangle = MaxCutProgram.of_graph(3, [0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
     assert exactly_feasible(triangle, np.full(3, 0.75))
     assert not exactly_feasible(triangle, np.full(3, np.nextafter(0.75, 0.0)))

@@ -102,14 +102,14 @@ def test_the_bound_holds_from_any_start_on_cones(name: str, seed: int) -> None:
     check_bounds(name, system, centre, margin * (1 - 1e-12), rng)
 
 
-def test_what_has_no_bound_from_a_start_says_so() -> None:
+def test_algorithms_without_a_bound_from_a_start_state_it() -> None:
     rows, centre = planted(3, 12, 0.2, np.random.default_rng(0))
     for algorithm in ("relaxation-with-margin", "space-dilation", "interior-point"):
         result = solve(rows, algorithm, start=-centre)
         assert result.bound.value is None
         assert result.bound.reason
-    own = solve(rows, "relaxation-with-margin").bound
-    assert own.value is not None
+    unstarted = solve(rows, "relaxation-with-margin").bound
+    assert unstarted.value is not None
 
 
 STARTED = [
@@ -137,14 +137,14 @@ def test_a_feasible_start_is_proved_at_once(name: str) -> None:
 @pytest.mark.parametrize("name", STARTED)
 def test_every_bad_start_is_refused(name: str) -> None:
     rows = planted(4, 30, 0.1, np.random.default_rng(0))[0]
-    for start, said in (
+    for start, message in (
         (np.ones(5), r"start has shape \(5,\); give 4 finite numbers"),
         (np.ones((4, 1)), r"start has shape \(4, 1\); give 4 finite numbers"),
         ([1.0, np.nan, 0.0, 0.0], r"start\[1\] is nan; give 4 finite numbers"),
         (np.zeros(4), "start is 0, which is no direction; leave it out"),
         ([None] * 4, "give 4 finite numbers"),
     ):
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             solve(rows, name, start=start)
 
 
@@ -159,10 +159,10 @@ def test_auto_begins_with_the_rows_that_a_start_violates_most() -> None:
     rows, centre = planted(20, 4000, 1e-3, np.random.default_rng(5))
     start = nearly(centre, rows)
     assert (rows @ start).min() < 0.0
-    given, own = solve(rows, "auto", start=start), solve(rows, "auto")
-    assert given.status is own.status is Status.FEASIBLE
-    assert given.certificate["notes"][0] == "from a given start"
-    assert not any("mean of the rows" in note for note in given.certificate["notes"])
+    started, unstarted = solve(rows, "auto", start=start), solve(rows, "auto")
+    assert started.status is unstarted.status is Status.FEASIBLE
+    assert started.certificate["notes"][0] == "from a given start"
+    assert not any("mean of the rows" in note for note in started.certificate["notes"])
 
 
 @pytest.mark.parametrize("seed", repeated(range(20), kept=2))
@@ -215,8 +215,10 @@ def test_data_rescaled_by_a_start_have_its_image_inside(seed: int) -> None:
 def test_infeasible_systems_are_proved_infeasible_from_a_start(kind: str) -> None:
     rng = np.random.default_rng(11)
     for name in ("auto", "interior-point", "projection-rescaling"):
-        made = infeasible(4, 20, rng) if kind == "rows" else infeasible_conic(cones()[kind], 4, rng)
-        result = solve(made, name, start=rng.standard_normal(4))
+        sample = (
+            infeasible(4, 20, rng) if kind == "rows" else infeasible_conic(cones()[kind], 4, rng)
+        )
+        result = solve(sample, name, start=rng.standard_normal(4))
         assert result.status is Status.INFEASIBLE, name
 
 
@@ -229,9 +231,9 @@ def test_a_long_start_on_the_wrong_side_takes_longer_than_any_run_from_0(name: s
     named = registry.load("algorithm", algorithm)() if isinstance(algorithm, str) else algorithm
     facts = ready(named, ConicSystem.from_rows(rows)).facts(margin * (1 - 1e-12))
     result = solve(rows, algorithm, start=-length * centre, budget=BUDGET)
-    own, bound = named.bound(facts).value, named.bound_from(facts, length).value
+    bound_from_zero, bound = named.bound(facts).value, named.bound_from(facts, length).value
     assert result.status is Status.FEASIBLE
-    assert own < result.updates <= bound
+    assert bound_from_zero < result.updates <= bound
 
 
 @pytest.mark.parametrize("seed", repeated(range(20), kept=2))

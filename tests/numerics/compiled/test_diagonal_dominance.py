@@ -25,31 +25,31 @@ def accepted(entries: Entries, factor: list[Any]) -> bool:
     return True
 
 
-def made(rng: np.random.Generator, shift: int) -> tuple[Entries, int, list[Any]]:
+def drawn_entries(rng: np.random.Generator, shift: int) -> tuple[Entries, int, list[Any]]:
     """Return 2^s M near LL' with residuals that dominate by 1, by nothing, or not."""
     order, bits = int(rng.integers(1, 9)), int(rng.integers(1, 52))
     table = [
         [int(rng.integers(-(2**bits), 2**bits)) if rng.random() < 0.6 else 0 for _ in range(order)]
         for _ in range(order)
     ]
-    wanted = rng.integers(-3, 4, (order, order)).tolist()
+    expected = rng.integers(-3, 4, (order, order)).tolist()
     table[0][0] = table[0][0] or 1  # the checker alone decides on factors without an entry
     entries: Entries = {}
     for i in range(order):
         for j in range(i, order):
             entries[i, j] = sum(a * b for a, b in zip(table[i], table[j], strict=True))
             if i < j and rng.random() < 0.7:
-                entries[i, j] += wanted[i][j]
+                entries[i, j] += expected[i][j]
     exceeding = int(rng.integers(-1, 2))
     for i in range(order):
-        rest = (abs(wanted[min(i, j)][max(i, j)]) for j in range(order) if j != i)
+        rest = (abs(expected[min(i, j)][max(i, j)]) for j in range(order) if j != i)
         entries[i, i] += sum(rest) + exceeding
     columns = []
     for k in range(order):
-        places = [i for i in range(order) if table[i][k]]
-        columns.append([places, [table[i][k] for i in places]])
+        indices = [i for i in range(order) if table[i][k]]
+        columns.append([indices, [table[i][k] for i in indices]])
     if shift < 0:
-        entries = {place: value << -shift for place, value in entries.items()}
+        entries = {position: value << -shift for position, value in entries.items()}
     return entries, order, [shift, *columns]
 
 
@@ -58,13 +58,13 @@ def made(rng: np.random.Generator, shift: int) -> tuple[Entries, int, list[Any]]
 def test_it_decides_as_the_checker_does(seeds: range, shift: int) -> None:
     counts = {True: 0, False: 0}
     for seed in seeds:
-        given = made(np.random.default_rng(seed), shift)
-        found = _dominated(checker(), *given)
-        plain = accepted(given[0], given[2])
-        assert plain or not found, seed
+        arguments = drawn_entries(np.random.default_rng(seed), shift)
+        dominated = _dominated(checker(), *arguments)
+        plain = accepted(arguments[0], arguments[2])
+        assert plain or not dominated, seed
         if shift == 0:
-            assert found == plain, seed
-        counts[found] += 1
+            assert dominated == plain, seed
+        counts[dominated] += 1
     assert counts[False]
     assert counts[True] or shift
 
@@ -91,7 +91,7 @@ def test_scaled_matrices_are_decided_with_room() -> None:
         [1 << 30],
     ],
 )
-def test_what_is_no_factor_is_refused_by_both(factor: list[Any]) -> None:
+def test_malformed_factors_are_refused_by_both(factor: list[Any]) -> None:
     entries = {(0, 0): 2**130, (1, 1): 2**130}
     with pytest.raises(ValueError, match=r"number|places|list|zip"):
         _dominated(checker(), entries, 2, factor)
@@ -100,7 +100,7 @@ def test_what_is_no_factor_is_refused_by_both(factor: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("factor", [[0, [[0], [2**60]]], [0]])
-def test_what_it_cannot_decide_is_left_to_the_checker(factor: list[Any]) -> None:
+def test_undecided_factors_are_left_to_the_checker(factor: list[Any]) -> None:
     assert not _dominated(checker(), {(0, 0): 2**130, (1, 1): 2**130}, 2, factor)
 
 
@@ -111,7 +111,7 @@ def test_sums_that_words_do_not_hold_are_left_to_the_checker() -> None:
     assert not _dominated(checker(), entries, 9, factor)
 
 
-def test_the_module_asks_the_file_where_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_module_calls_the_checker_where_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "SMALLEST", 1)
     module = compiled.compiled_checker()
     assert module is not checker()
@@ -129,16 +129,16 @@ def test_factors_that_are_written_are_decided_by_it(
 ) -> None:
     problem = {"dataset": "maxcut", "instances": ["random-310-450"]}
     path = certified(tmp_path, problem, {"name": "low-rank"}, goal={"width": 1e-8})
-    asked: list[tuple[bool, bool]] = []
+    calls: list[tuple[bool, bool]] = []
 
     def decided(module: Any, entries: Entries, order: int, factor: list[Any]) -> bool:
-        found = _dominated(module, entries, order, factor)
-        asked.append((order >= compiled.SMALLEST, found))
-        return found
+        dominated = _dominated(module, entries, order, factor)
+        calls.append((order >= compiled.SMALLEST, dominated))
+        return dominated
 
     monkeypatch.setattr(compiled, "_dominated", decided)
     (cell,) = certify(path, tmp_path / "exact").cells
     assert cell.claims == ("objective at most", "objective at least")
-    assert (True, True) in asked
+    assert (True, True) in calls
     assert cell.path is not None
     assert checker().main([cell.path]) == 0

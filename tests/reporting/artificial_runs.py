@@ -125,15 +125,15 @@ def write_folder(
 ) -> Evidence:
     """Write rows and the results of cells as a run does, and return the evidence in the folder."""
     rows = list(rows)
-    found = results or {}
+    results_of_cells = results or {}
     with Store.open(folder) as store:
         planned = [planned_of(row, (parameters or {}).get(row["problem"], {})) for row in rows]
         described = {"id": "machine"}
         store.begin(ExperimentConfig.model_validate(config or CONFIG), folder, described, planned)
-        for row, one in zip(rows, planned, strict=True):
-            outcome = Outcome(Status(row["status"]), "", found.get(row["cell"]))
+        for row, planned_cell in zip(rows, planned, strict=True):
+            outcome = Outcome(Status(row["status"]), "", results_of_cells.get(row["cell"]))
             row = row | {"environment": "machine"}
-            store.add(one, row, outcome, core="0" * 64, limits=ProcessLimits())
+            store.add(planned_cell, row, outcome, core="0" * 64, limits=ProcessLimits())
     return Evidence.of_folder(folder)
 
 

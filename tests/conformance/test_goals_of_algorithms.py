@@ -37,7 +37,7 @@ def assert_consistent(result: Result, goal: Any) -> None:
     assert reached or "is missed" in result.message
 
 
-def assert_kept(system: ConicSystem, algorithm: str, ratio: float) -> None:
+def assert_goal_verified(system: ConicSystem, algorithm: str, ratio: float) -> None:
     result = solve(system, algorithm, goal={"margin_ratio": ratio})
     assert result.goal_reached, str(result)
     assert_consistent(result, {"margin_ratio": ratio})
@@ -49,13 +49,13 @@ def assert_kept(system: ConicSystem, algorithm: str, ratio: float) -> None:
 @pytest.mark.parametrize("name", GENERATORS)
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_auto_reaches_every_ratio_of_the_margin(seed: int, name: str, ratio: float) -> None:
-    assert_kept(drawn(name, seed), "auto", ratio)
+    assert_goal_verified(drawn(name, seed), "auto", ratio)
 
 
 @pytest.mark.parametrize("name", GENERATORS)
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_so_does_the_point_of_least_norm(seed: int, name: str) -> None:
-    assert_kept(drawn(name, seed), "minimum-norm-point", RATIOS[-1])
+    assert_goal_verified(drawn(name, seed), "minimum-norm-point", RATIOS[-1])
 
 
 @pytest.mark.parametrize("ratio", RATIOS[:3])
@@ -106,7 +106,7 @@ def test_tables_of_measurements_as_they_are(load: Any, ratio: float, algorithm: 
     assert result.margin_lower >= ratio * result.margin_upper > 0
 
 
-def test_an_optimum_that_is_reached_before_the_budget_is_said_to_be() -> None:
+def test_an_optimum_reached_within_the_budget_is_reported() -> None:
     """``budget`` runs on after a proof; at the largest margin there is nothing left to do."""
     result = solve(raw(load_iris, 2), goal="budget", budget=Budget(updates=10**6, seconds=60.0))
     assert result.status is Status.FEASIBLE

@@ -26,8 +26,8 @@ algorithms: [{name: auto}, {name: polynomial-svm, parameters: {degree: 1}}]
 
 def frame(seed: int = 0, count: int = 40) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    made = pd.DataFrame(rng.normal(size=(count, 3)).round(3), columns=["a", "b", "c"])
-    return made.assign(kind=np.where(made["a"] + made["b"] > 0, "up", "down"))
+    frame = pd.DataFrame(rng.normal(size=(count, 3)).round(3), columns=["a", "b", "c"])
+    return frame.assign(kind=np.where(frame["a"] + frame["b"] > 0, "up", "down"))
 
 
 @pytest.mark.parametrize("end", [*FORMATS, ".csv.gz"])
@@ -63,10 +63,10 @@ def test_test_examples_are_apart_and_in_proportion(tmp_path: Path) -> None:
     problem = record.load("a", seed=3, base=tmp_path)
     (task,) = problem.tasks
     assert (len(task.labels), len(task.test_labels)) == (80, 20)
-    whole = {tuple(row) for row in data[["a", "b", "c"]].to_numpy()}
-    seen = [tuple(row) for part in (task.examples, task.test_examples) for row in part]
-    assert set(seen) == whole
-    assert len(seen) == len(whole)
+    full = {tuple(row) for row in data[["a", "b", "c"]].to_numpy()}
+    examples = [tuple(row) for part in (task.examples, task.test_examples) for row in part]
+    assert set(examples) == full
+    assert len(examples) == len(full)
     share = (data["kind"] == "up").mean()
     assert abs((task.test_labels > 0).mean() - share) <= 0.05
     assert problem.measure is not None
@@ -81,7 +81,9 @@ def test_test_examples_are_apart_and_in_proportion(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_experiments_run_on_ones_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_experiments_run_on_files_of_a_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "data").mkdir()
     frame(0).to_csv(tmp_path / "data" / "one.csv", index=False)
     frame(1).to_csv(tmp_path / "two.csv.gz", index=False)
@@ -95,12 +97,12 @@ def test_experiments_run_on_ones_own_files(tmp_path: Path, monkeypatch: pytest.M
         ("one", "polynomial-svm"): "FITTED",
         ("two", "polynomial-svm"): "FITTED",
     }
-    found = lab.verify(results.folder)
-    assert not found.failed
+    verification = lab.verify(results.folder)
+    assert not verification.failed
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"files": []}, "1 or more entries"),
         ({"files": ["a.csv", "b/a.npy"]}, "a occurs more than once"),
@@ -110,13 +112,13 @@ def test_experiments_run_on_ones_own_files(tmp_path: Path, monkeypatch: pytest.M
         ({"files": ["a.csv"], "test_fraction": 1.0}, "less than 1"),
     ],
 )
-def test_parameters_that_make_no_sense(given: dict[str, Any], message: str) -> None:
+def test_parameters_that_make_no_sense(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Files(**given)
+        Files(**arguments)
 
 
 @pytest.mark.parametrize(
-    ("content", "given", "message"),
+    ("content", "arguments", "message"),
     [
         (None, {}, r"a\.csv: no such file"),
         ("a,kind\n1,x\n2,y\n", {}, "say labels: kind if .* or rows: true and one_hot: true if"),
@@ -124,13 +126,13 @@ def test_parameters_that_make_no_sense(given: dict[str, Any], message: str) -> N
         ("a,kind\n1,x\n2,y\n", {"labels": "kind", "test_fraction": 0.5}, "choose one nearer"),
     ],
 )
-def test_files_that_cannot_be_had(
-    content: str | None, given: dict[str, Any], message: str, tmp_path: Path
+def test_unreadable_files_are_reported(
+    content: str | None, arguments: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     if content is not None:
         (tmp_path / "a.csv").write_text(content)
     with pytest.raises(DataError, match=message):
-        Files(files=["a.csv"], **given).load("a", seed=0, base=tmp_path)
+        Files(files=["a.csv"], **arguments).load("a", seed=0, base=tmp_path)
 
 
 def test_other_names_are_refused(tmp_path: Path) -> None:

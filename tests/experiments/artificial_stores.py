@@ -49,8 +49,8 @@ def make_planned(number: int, **changes: Any) -> Planned:
         "goal": "decide",
         "seed": number,
     }
-    made = Planned(f"{number:016x}", f"p{number}", "EA", f"key {number}", "5a" * 32, settings)
-    return replace(made, **changes)
+    dataset = Planned(f"{number:016x}", f"p{number}", "EA", f"key {number}", "5a" * 32, settings)
+    return replace(dataset, **changes)
 
 
 def make_result(updates: int = 3, **changes: Any) -> Result:
@@ -67,7 +67,7 @@ def make_result(updates: int = 3, **changes: Any) -> Result:
         upper=[2.0**-count for count in counts],
         measures={"spread": [np.array([count, 0.1]) for count in counts]},
     )
-    made = Result(
+    result = Result(
         status=Status.FEASIBLE,
         proved=True,
         point=np.array([1.0, -1 / 3]),
@@ -86,13 +86,15 @@ def make_result(updates: int = 3, **changes: Any) -> Result:
         bound=Bound(7.0, "a theorem"),
         message="proved",
     )
-    return replace(made, **changes)
+    return replace(result, **changes)
 
 
 def make_outcome(result: Result | None = None, **changes: Any) -> Outcome:
     """Return the outcome of a cell that ended with a result."""
-    found = make_result() if result is None else result
-    return replace(Outcome(found.status, found.message, found), **changes)
+    recorded_result = make_result() if result is None else result
+    return replace(
+        Outcome(recorded_result.status, recorded_result.message, recorded_result), **changes
+    )
 
 
 def make_failure(status: Status = Status.CRASHED, **changes: Any) -> Outcome:
@@ -130,13 +132,13 @@ def fill(folder: Path, numbers: Sequence[int]) -> list[Row]:
     planned = [make_planned(number) for number in numbers]
     with Store.open(folder) as store:
         store.begin(CONFIG, Path(), MACHINE, planned)
-        for one in planned:
-            add(store, one)
+        for planned_cell in planned:
+            add(store, planned_cell)
         store.export()
         return store.rows()
 
 
-def said_of(action: Callable[[], object]) -> str:
+def error_text_of(action: Callable[[], object]) -> str:
     """Return the text of the error that an action ends with; empty without one."""
     try:
         action()
@@ -151,11 +153,11 @@ def write_until_killed(folder: Path, cells: int, ready: int, added: int) -> None
         planned = [make_planned(number) for number in range(cells)]
         store.begin(CONFIG, Path(), MACHINE, planned)
         os.write(ready, b".")
-        for one in planned:
-            store.running(one.cell)
-            add(store, one)
+        for planned_cell in planned:
+            store.running(planned_cell.cell)
+            add(store, planned_cell)
             os.write(added, b".")
-            if int(one.cell, 16) % 5 == 4:
+            if int(planned_cell.cell, 16) % 5 == 4:
                 store.export()
 
 
@@ -173,12 +175,12 @@ def kill_writers(folder: Path, count: int, seed: int) -> None:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
         os.close(added[1])
-        told = 0
+        written = 0
         while chunk := os.read(added[0], 4096):
-            told += len(chunk)
+            written += len(chunk)
         for end in (*ready, added[0]):
             os.close(end)
-        sys.stdout.write(f"{told}\n")
+        sys.stdout.write(f"{written}\n")
 
 
 def run_again(folder: Path) -> None:
@@ -198,16 +200,16 @@ def fill_small_disks(folder: Path, sizes: Sequence[int]) -> None:
         process = os.fork()
         if process == 0:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-            said = said_of(partial(run_again, folder / str(size)))
+            message = error_text_of(partial(run_again, folder / str(size)))
             with suppress(OSError):
-                os.write(1, f"{size}\t{said}\n".encode())
+                os.write(1, f"{size}\t{message}\n".encode())
             os._exit(0)
         os.waitpid(process, 0)
 
 
 if __name__ == "__main__":
-    what, where, *numbers = sys.argv[1:]
-    if what == "kill":
+    action, where, *numbers = sys.argv[1:]
+    if action == "kill":
         kill_writers(Path(where), int(numbers[0]), int(numbers[1]))
     else:
         fill_small_disks(Path(where), [int(number) for number in numbers])

@@ -43,12 +43,12 @@ CONIC = [Clarabel(), Scs(tolerance=1e-6)]
 PROVED_INFEASIBLE = {Status.INFEASIBLE, Status.MARGIN_BOUNDED}
 
 
-def shown(peer: Any) -> str:
+def printed_form(peer: Any) -> str:
     name = type(peer).__name__.lower()
     return f"{name}-{peer.method}-{peer.program}" if isinstance(peer, Highs) else name
 
 
-@pytest.mark.parametrize("peer", EVERY, ids=shown)
+@pytest.mark.parametrize("peer", EVERY, ids=printed_form)
 @pytest.mark.parametrize("seed", range(4))
 def test_planted_rows_are_separated(seed: int, peer: Any) -> None:
     rng = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def test_planted_rows_are_separated(seed: int, peer: Any) -> None:
     assert result.bound.value is None
 
 
-@pytest.mark.parametrize("peer", LARGEST, ids=shown)
+@pytest.mark.parametrize("peer", LARGEST, ids=printed_form)
 @pytest.mark.parametrize("size", [0.2, 1e-2, 1e-4])
 def test_the_margin_is_the_largest_and_the_weights_prove_it(size: float, peer: Any) -> None:
     rows = planted(6, 60, size, np.random.default_rng(5))[0]
@@ -71,7 +71,7 @@ def test_the_margin_is_the_largest_and_the_weights_prove_it(size: float, peer: A
     assert result.margin_upper == pytest.approx(size, rel=1e-2)
 
 
-@pytest.mark.parametrize("peer", EVERY, ids=shown)
+@pytest.mark.parametrize("peer", EVERY, ids=printed_form)
 @pytest.mark.parametrize("seed", range(4))
 def test_where_no_point_separates_the_weights_prove_it(seed: int, peer: Any) -> None:
     rng = np.random.default_rng(seed)
@@ -83,27 +83,27 @@ def test_where_no_point_separates_the_weights_prove_it(seed: int, peer: Any) -> 
     assert (result.weights >= 0).all()
 
 
-@pytest.mark.parametrize("peer", EVERY, ids=shown)
+@pytest.mark.parametrize("peer", EVERY, ids=printed_form)
 def test_in_dimension_one(peer: Any) -> None:
     assert solve(np.array([[2.0], [0.5]]), peer).status is Status.FEASIBLE
     assert solve(np.array([[-3.0]]), peer).status is Status.FEASIBLE
     assert solve(np.array([[2.0], [-0.5]]), peer).status in PROVED_INFEASIBLE
 
 
-@pytest.mark.parametrize("peer", EVERY, ids=shown)
+@pytest.mark.parametrize("peer", EVERY, ids=printed_form)
 def test_sparse_rows_are_the_same_rows(peer: Any) -> None:
     dense = planted(6, 40, 0.05, np.random.default_rng(2))[0]
     dense = np.where(abs(dense) < 0.05, 0.0, dense)
-    one, two = (solve(rows, peer) for rows in (dense, sp.csr_array(dense)))
-    assert one.status is two.status is Status.FEASIBLE
-    assert one.margin_lower is not None
-    assert two.margin_lower is not None
+    first, second = (solve(rows, peer) for rows in (dense, sp.csr_array(dense)))
+    assert first.status is second.status is Status.FEASIBLE
+    assert first.margin_lower is not None
+    assert second.margin_lower is not None
     opposed = np.vstack([dense, -dense.sum(axis=0)])
     for rows in (opposed, sp.csr_array(opposed)):
         assert solve(rows, peer).status is Status.INFEASIBLE
 
 
-@pytest.mark.parametrize("peer", EVERY, ids=shown)
+@pytest.mark.parametrize("peer", EVERY, ids=printed_form)
 def test_kernels_are_separated_through_coordinates(peer: Any) -> None:
     rng = np.random.default_rng(3)
     examples = rng.standard_normal((24, 2))
@@ -114,7 +114,7 @@ def test_kernels_are_separated_through_coordinates(peer: Any) -> None:
         assert result.point.shape == (24,)
 
 
-@pytest.mark.parametrize("peer", EVERY, ids=shown)
+@pytest.mark.parametrize("peer", EVERY, ids=printed_form)
 def test_kernels_without_a_separator_are_bounded_to_what_products_resolve(peer: Any) -> None:
     result = solve(infeasible_of("polynomial Gram", 1).system, peer)
     assert result.status is Status.MARGIN_BOUNDED
@@ -122,7 +122,7 @@ def test_kernels_without_a_separator_are_bounded_to_what_products_resolve(peer: 
     assert result.margin_upper <= 1e-6
 
 
-@pytest.mark.parametrize("peer", EVERY, ids=shown)
+@pytest.mark.parametrize("peer", EVERY, ids=printed_form)
 def test_a_goal_of_weights_is_met_by_them(peer: Any) -> None:
     rows = planted(4, 30, 1e-3, np.random.default_rng(1))[0]
     result = solve(rows, peer, goal={"margin_upper": 0.5})
@@ -131,7 +131,7 @@ def test_a_goal_of_weights_is_met_by_them(peer: Any) -> None:
     assert result.status in PROVED_INFEASIBLE
 
 
-@pytest.mark.parametrize("peer", EVERY, ids=shown)
+@pytest.mark.parametrize("peer", EVERY, ids=printed_form)
 def test_running_on_after_a_proof_repeats_the_answer(peer: Any) -> None:
     rows = planted(4, 30, 0.1, np.random.default_rng(4))[0]
     result = solve(rows, peer, goal="budget", budget=Budget(updates=100))
@@ -142,25 +142,25 @@ def test_running_on_after_a_proof_repeats_the_answer(peer: Any) -> None:
 # --- cones ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("peer", CONIC, ids=shown)
+@pytest.mark.parametrize("peer", CONIC, ids=printed_form)
 @pytest.mark.parametrize("kind", cones())
 @pytest.mark.parametrize("seed", range(2))
 def test_cone_programs_find_the_planted_margin(seed: int, kind: str, peer: Any) -> None:
-    known = feasible_of(kind, seed)
-    result = solve(known.system, peer)
+    planted_system = feasible_of(kind, seed)
+    result = solve(planted_system.system, peer)
     assert result.status is Status.FEASIBLE
-    assert result.margin_lower == pytest.approx(known.margin, rel=1e-2)
-    assert result.margin_upper == pytest.approx(known.margin, rel=1e-2)
+    assert result.margin_lower == pytest.approx(planted_system.margin, rel=1e-2)
+    assert result.margin_upper == pytest.approx(planted_system.margin, rel=1e-2)
 
 
-@pytest.mark.parametrize("peer", CONIC, ids=shown)
+@pytest.mark.parametrize("peer", CONIC, ids=printed_form)
 @pytest.mark.parametrize("kind", cones())
 def test_cone_programs_prove_that_there_is_no_point(kind: str, peer: Any) -> None:
     system = infeasible_conic(cones()[kind], 4, np.random.default_rng(6))
     assert solve(system, peer).status is Status.INFEASIBLE
 
 
-@pytest.mark.parametrize("peer", CONIC, ids=shown)
+@pytest.mark.parametrize("peer", CONIC, ids=printed_form)
 @pytest.mark.parametrize("size", [1e-100, 1e100])
 def test_cone_programs_do_not_depend_on_the_unit(size: float, peer: Any) -> None:
     system = planted_conic(cones()["product"], 4, 0.1, np.random.default_rng(3))[0]
@@ -170,9 +170,9 @@ def test_cone_programs_do_not_depend_on_the_unit(size: float, peer: Any) -> None
     assert result.margin_lower == pytest.approx(0.1 * size, rel=1e-2)
 
 
-@pytest.mark.parametrize("peer", [*HIGHS, Nnls()], ids=shown)
+@pytest.mark.parametrize("peer", [*HIGHS, Nnls()], ids=printed_form)
 @pytest.mark.parametrize("kind", cones())
-def test_the_others_refuse_other_cones(kind: str, peer: Any) -> None:
+def test_other_solvers_refuse_cones_they_do_not_support(kind: str, peer: Any) -> None:
     name = type(peer).__name__.lower()
     with pytest.raises(InputError, match=f"{name} separates rows and kernels only"):
         solve(feasible_of(kind, 0).system, peer)
@@ -195,8 +195,8 @@ def test_an_unknown_cone_is_refused_by_name() -> None:
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, **answer: Any) -> None:
-    found = SimpleNamespace(x=None, message="made up", **answer)
-    monkeypatch.setattr(scipy.optimize, "linprog", lambda *_, **__: found)
+    solution = SimpleNamespace(x=None, message="made up", **answer)
+    monkeypatch.setattr(scipy.optimize, "linprog", lambda *_, **__: solution)
 
 
 def test_a_verdict_of_infeasible_without_weights_is_not_believed(
@@ -210,10 +210,10 @@ def test_a_verdict_of_infeasible_without_weights_is_not_believed(
     assert result.margin_upper == pytest.approx(np.linalg.norm(rows.mean(axis=0)))
 
 
-def test_a_wrong_point_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_infeasible_point_of_a_solver_is_not_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = planted(4, 20, 0.1, np.random.default_rng(0))[0]
-    found = SimpleNamespace(status=0, x=-rows.sum(axis=0), message="optimal")
-    monkeypatch.setattr(scipy.optimize, "linprog", lambda *_, **__: found)
+    answer = SimpleNamespace(status=0, x=-rows.sum(axis=0), message="optimal")
+    monkeypatch.setattr(scipy.optimize, "linprog", lambda *_, **__: answer)
     result = solve(rows, "highs")
     assert result.status is Status.UNVERIFIED
     assert result.margin_lower is not None
@@ -239,7 +239,7 @@ def test_weights_that_do_not_vanish_are_not_believed(monkeypatch: pytest.MonkeyP
     ],
     ids=["highs", "highs-margin", "nnls", "clarabel"],
 )
-def test_a_solver_that_gives_up_says_so(peer: Any, reason: str) -> None:
+def test_a_solver_that_gives_up_states_its_reason(peer: Any, reason: str) -> None:
     rows = planted(8, 300, 1e-3, np.random.default_rng(0))[0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -258,14 +258,14 @@ def test_scs_refines_until_its_answer_will_do() -> None:
     assert solve(rows, fine).status is Status.FEASIBLE
 
 
-def test_a_solver_cut_short_is_judged_by_what_it_has() -> None:
+def test_an_interrupted_solver_is_judged_by_its_last_iterate() -> None:
     rows = planted(8, 300, 1e-3, np.random.default_rng(0))[0]
     result = solve(rows, Scs(tolerance=1e-8, iterations=3))
     assert result.status in {Status.UNVERIFIED, Status.NUMERICAL_ERROR, Status.FEASIBLE}
     assert result.proved == (result.status is Status.FEASIBLE)
 
 
-def test_why_nothing_more_comes_is_said() -> None:
+def test_the_message_states_why_the_solver_stopped() -> None:
     rows = planted(6, 40, 0.05, np.random.default_rng(1))[0]
     for peer, words in (("clarabel", "calls it optimal"), ("highs", "Highs is asked once")):
         result = solve(rows, peer, goal={"margin_ratio": 1 - 1e-15})

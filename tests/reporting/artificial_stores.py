@@ -30,7 +30,7 @@ ENVIRONMENT: dict[str, Any] = {
 SETTINGS: dict[str, Any] = {"dataset_parameters": {}, "parameters": {}}
 
 
-def made_row(problem: str, label: str = "EA", seed: int = 0, **values: Any) -> Row:
+def row_of_run(problem: str, label: str = "EA", seed: int = 0, **values: Any) -> Row:
     """Return a row that is proved FEASIBLE in a second, with some values replaced."""
     row: Row = {
         "problem": problem,
@@ -61,15 +61,15 @@ def make_store(
     """Store rows as a run would, and return the folder."""
     described = ENVIRONMENT | (environment or {})
     plan = [
-        Planned(f"{place:016x}", row["problem"], row["label"], str(place), "0" * 64, SETTINGS)
-        for place, row in enumerate(rows)
+        Planned(f"{index:016x}", row["problem"], row["label"], str(index), "0" * 64, SETTINGS)
+        for index, row in enumerate(rows)
     ]
     with Store.open(folder) as store:
         checked = validated(ExperimentConfig, CONFIG | (config or {}))
         store.begin(checked, folder, described, plan)
         for planned, row in zip(plan, rows, strict=True):
-            whole = {"cell": planned.cell, "environment": described["id"]} | row
+            full = {"cell": planned.cell, "environment": described["id"]} | row
             outcome = Outcome(Status(row["status"]), "")
-            store.add(planned, whole, outcome, core=core, limits=ProcessLimits())
+            store.add(planned, full, outcome, core=core, limits=ProcessLimits())
         store.export()
     return folder
