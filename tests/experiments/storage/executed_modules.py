@@ -6,6 +6,7 @@ settings of its cell, its status, and the modules of the package whose code was 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -57,6 +58,7 @@ trees = json.load(sys.stdin)
 if len(trees) > 1:
     for library in LIBRARIES:
         import_module(library)
+gc.freeze()  # nor does each process look for garbage in them
 for tree in trees:
     sys.stdout.flush()
     child = os.fork()
