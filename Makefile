@@ -9,6 +9,8 @@ SAMPLES ?= $(patsubst %/,%,$(dir $(wildcard results/sample/*/runs.sqlite results
 # Made only after a complete installation, so that an interrupted one is done again.
 PACKAGE := .venv/.installed-package
 INSTALLED := .venv/.installed
+# Workers and their cells would compile the same kernels, or wait for each other.
+KERNELS := .venv/.compiled-kernels
 FOR_DOCS := .venv/.installed-docs
 LOWEST := .venv-lowest
 
@@ -25,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(INSTALLED)  ## make .venv and install the package with its tools (PYTHON=python3.12 picks one)
+setup: $(KERNELS)  ## make .venv and install the package with its tools (PYTHON=python3.12 picks one)
 
 quickstart: $(PACKAGE)  ## install the package alone, run a small experiment to its table: a minute
 	$(BIN)/plab run configs/quickstart.yaml
@@ -33,18 +35,18 @@ quickstart: $(PACKAGE)  ## install the package alone, run a small experiment to 
 kernels: $(PACKAGE)  ## compile all kernels now; otherwise each is when it is first called
 	@$(BIN)/python -m perceptron_lab.numerics.compiled
 
-test: $(INSTALLED)  ## run every test, each on a few of its repetitions
+test: $(KERNELS)  ## run every test, each on a few of its repetitions
 	$(BIN)/python -m pytest $(WORKERS)
 
-test-long: $(INSTALLED)  ## run the other repetitions (SHARE=0.05 SEED=123 draws a share of them)
+test-long: $(KERNELS)  ## run the other repetitions (SHARE=0.05 SEED=123 draws a share of them)
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest $(WORKERS) -m "long or hypothesis" \
 	  --share $(SHARE) --seed $(SEED)
 
-test-processors: $(INSTALLED)  ## run all tests under other kernels (FACTORS="Haswell" TESTS="tests/cones")
+test-processors: $(KERNELS)  ## run all tests under other kernels (FACTORS="Haswell" TESTS="tests/cones")
 	$(BIN)/python -m tests.processors.run $(if $(FACTORS),--factors "$(FACTORS)") -- \
 	  $(WORKERS) $(TESTS)
 
-test-other-kernel: $(INSTALLED)  ## run the fast tests that compute under a BLAS kernel not the machine's own
+test-other-kernel: $(KERNELS)  ## run the fast tests that compute under a BLAS kernel not the machine's own
 	$(BIN)/python -m tests.processors.run --factors other --numerical -- \
 	  $(WORKERS) -m "not slow and not long"
 
@@ -79,7 +81,7 @@ check-style: $(INSTALLED)
 check-types: $(INSTALLED)
 	$(BIN)/mypy
 
-check-fast: $(INSTALLED)
+check-fast: $(KERNELS)
 	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not long"
 
 format: $(INSTALLED)  ## put the code into ruff's format
@@ -118,6 +120,9 @@ $(PACKAGE): pyproject.toml
 $(INSTALLED): $(PACKAGE)
 	@echo "Installing the tools of developers into .venv ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+$(KERNELS): $(INSTALLED) $(wildcard perceptron_lab/numerics/compiled/*.py)
 	@$(BIN)/python -m perceptron_lab.numerics.compiled
 	@touch $@
 

@@ -142,3 +142,12 @@ def test_a_lock_that_is_not_released_is_waited_for_and_then_not(
     pauses.clear()
     with compiling_alone(str(source)):
         assert not pauses
+
+
+@pytest.mark.long
+def test_two_processes_compile_all_kernels_between_them(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "perceptron_lab.numerics.compiled"]
+    first, second = (run(*command, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert first.stdout == second.stdout
+    assert first.stderr.startswith("compiling ")
+    assert not second.stderr
