@@ -34,7 +34,7 @@ IDIOMS = re.compile(
 )
 """Translated idiom and words that the glossary replaces."""
 
-ALLOWED = {"bindings": 96, "names": 100, "docstrings": 4, "messages": 14, "pages": 0}
+ALLOWED = {"bindings": 43, "names": 43, "docstrings": 4, "messages": 7, "pages": 0}
 """How many may be left; lower these numbers with each that goes."""
 
 

@@ -23,16 +23,16 @@ class Work:
     ----------
     pivots
         The number of pivots that may still be made.
-    made
+    pivots_made
         The number of pivots that were made.
     """
 
     pivots: int
-    made: int = 0
+    pivots_made: int = 0
 
     def spent(self) -> bool:
         """Return whether no pivots are left, or no time."""
-        return self.made >= self.pivots or time_is_up()
+        return self.pivots_made >= self.pivots or time_is_up()
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def alternative(columns: Sequence[Mapping[int, int]], count: int, work: Work) ->
     while (entering := table.entering()) is not None:
         if work.spent():
             return None
-        work.made += 1
+        work.pivots_made += 1
         table.pivot(entering)
     return table.answer()
 

@@ -111,7 +111,7 @@ def decide(
         decision = _undecided(search, None if stop is None else stop())
     if search.failure:
         decision.method = f"{decision.method}; {search.failure}"
-    decision.pivots = search.work.made
+    decision.pivots = search.work.pivots_made
     decision.iterations = search.iterations
     if search.proposal is not None:
         decision.iterations += search.proposal.iterations
@@ -154,9 +154,9 @@ class _LinearSearch:
 
     def _by_basis(self) -> LinearDecision | None:
         """Return the decision of a basis, refined until it is exact; None if pivots are spent."""
-        left = self.work.pivots - self.work.made
+        left = self.work.pivots - self.work.pivots_made
         optimum = minimised(self.system, {}, left)
-        self.work.made += optimum.pivots
+        self.work.pivots_made += optimum.pivots
         self.iterations += optimum.iterations
         words = "exact pivots" if optimum.pivots else "a basis of HiGHS"
         if optimum.status is Status.INFEASIBLE:
@@ -298,7 +298,7 @@ def _undecided(search: _LinearSearch, reason: str | None) -> LinearDecision:
     """Return the bracket of the least violation; one of its ends is a point's."""
     system, work = search.system, search.work
     status, words = Status.TIME_LIMIT, reason or "no exact answer within the budget"
-    if reason is None and work.made >= work.pivots:
+    if reason is None and work.pivots_made >= work.pivots:
         status = Status.UPDATE_LIMIT
     with last_proofs(), suppress(TimeIsUp):
         point = None if search.rows is None else least_violation(search.rows)

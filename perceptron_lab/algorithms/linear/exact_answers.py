@@ -103,10 +103,10 @@ def weights_near(
     solution = near_solution(equations, weights, order)
     if solution is None:
         return None
-    return _given(system, dict(zip(support, solution, strict=True)))
+    return _unscaled_weights(system, dict(zip(support, solution, strict=True)))
 
 
-def _given(system: LinearSystem, integers: Weights) -> dict[int, Fraction]:
+def _unscaled_weights(system: LinearSystem, integers: Weights) -> dict[int, Fraction]:
     """Return weights of conditions in whole numbers as those of the conditions as given."""
     return {k: weight * system.conditions[k].scale for k, weight in integers.items() if weight}
 
@@ -132,7 +132,7 @@ def absorbed(system: LinearSystem, guess: Sequence[Fraction]) -> dict[int, Fract
                 return None
             _, k = bounds[j, value < 0]
             weights[k] = abs(value) / abs(system.conditions[k].coefficients[0])
-    weights_of_rows = _given(system, weights)
+    weights_of_rows = _unscaled_weights(system, weights)
     return weights_of_rows if contradiction(system, weights_of_rows) is not None else None
 
 
@@ -166,7 +166,7 @@ def decided_by_pivots(
     if answer.multipliers is not None:
         *entries, last = answer.multipliers
         return tuple(-entry / last for entry in entries), {}
-    return None, _given(system, _gathered(answer, owners))
+    return None, _unscaled_weights(system, _gathered(answer, owners))
 
 
 def _columns(
@@ -228,12 +228,12 @@ def partition_by_pivots(
         if answer is None:
             return None
         if answer.multipliers is not None:
-            shifted = _moved(system, point, set(tight), answer.multipliers[:-1])
-            return shifted, _given(system, weights)
+            shifted = _shifted_point(system, point, set(tight), answer.multipliers[:-1])
+            return shifted, _unscaled_weights(system, weights)
         more = _gathered(answer, owners)
         weights = _added(weights, more, equal)
         equal |= {k for k in tight if more.get(k, 0) > 0}
-    return tuple(point), _given(system, weights)
+    return tuple(point), _unscaled_weights(system, weights)
 
 
 def _added(
@@ -248,7 +248,7 @@ def _added(
     return {k: raised.get(k, Fraction()) + more.get(k, Fraction()) for k in {**raised, **more}}
 
 
-def _moved(
+def _shifted_point(
     system: LinearSystem,
     point: Sequence[Fraction],
     tight: set[int],

@@ -92,11 +92,11 @@ def minimised(
         search = Refinement(BoundedProgram.of(system, costs), work)
         optimum = _solved(search)
         if optimum is not None:
-            return replace(optimum, pivots=work.made, iterations=search.iterations)
+            return replace(optimum, pivots=work.pivots_made, iterations=search.iterations)
         status = Status.UPDATE_LIMIT
     if search is None:
         return ExactOptimum(status)
-    return replace(_bracket(search, status), pivots=work.made, iterations=search.iterations)
+    return replace(_bracket(search, status), pivots=work.pivots_made, iterations=search.iterations)
 
 
 def _solved(search: Refinement) -> ExactOptimum | None:

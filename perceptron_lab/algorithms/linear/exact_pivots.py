@@ -83,7 +83,7 @@ def pivoted(basis: ExactBasis, work: Work, most: int | None = None) -> Outcome:
         if work.spent() or (most is not None and count >= most):
             return Outcome(basis)
         basis = outcome
-        work.made += 1
+        work.pivots_made += 1
         count += 1
 
 

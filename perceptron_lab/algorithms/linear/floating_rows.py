@@ -286,7 +286,9 @@ def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
     slack = sp.csr_array(
         (np.full(len(free), -1.0), (free, np.arange(len(free)))), shape=(count, len(free) + 1)
     )
-    first = sp.csr_array(([1.0, -1.0], ([0, 0], [width, width + 1 + len(free)])), shape=_one(rows))
+    first = sp.csr_array(
+        ([1.0, -1.0], ([0, 0], [width, width + 1 + len(free)])), shape=_last_row_shape(rows)
+    )
     body = sp.hstack([rows.matrix, sp.csr_array(-rows.right[:, None]), slack])
     matrix = sp.csr_array(sp.vstack([body, first]))
     unknowns = matrix.shape[1]
@@ -313,7 +315,7 @@ def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
     )
 
 
-def _one(rows: FloatingRows) -> tuple[int, int]:
+def _last_row_shape(rows: FloatingRows) -> tuple[int, int]:
     """Return the shape of the row t - s_0."""
     free = int(np.count_nonzero(~rows.equation))
     return 1, rows.matrix.shape[1] + free + 2
