@@ -48,6 +48,7 @@ _OURS = {
         ),
         "space-dilation": "algorithms.rescaling.space_dilation:SpaceDilation",
         "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
+        "central-cuts": "algorithms.rescaling.central_cuts:CentralCuts",
         "relaxed-perceptron": "algorithms.perceptrons.relaxed_perceptron:RelaxedPerceptron",
         "rescaled-perceptron": "algorithms.rescaling.rescaled_perceptron:RescaledPerceptron",
         "normalized-perceptron": ("algorithms.nearest_point.most_violated:NormalizedPerceptron"),

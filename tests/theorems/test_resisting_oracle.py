@@ -26,7 +26,7 @@ DIMENSIONS, MARGINS = (2, 3, 10, 50), tuple(10.0**-k for k in range(1, 7))
 RESCALED = ("deterministic-rescaled-perceptron", "correlation-rescaling")
 BOUNDED = ("perceptron", "second-order-perceptron", "winnow", "ellipsoid", *RESCALED)
 """Those of whom a theorem bounds the mistakes from above."""
-ONLINE = (*BOUNDED, "space-dilation")
+ONLINE = (*BOUNDED, "space-dilation", "central-cuts")
 """Those that ask the adversary themselves."""
 RELAXED = ("relaxed-perceptron",)
 """Its answers need not satisfy the rows that it knows."""
