@@ -119,8 +119,19 @@ def test_samples_satisfy_all_cuts_and_their_mean_is_the_centre(seed: int) -> Non
     error = 6.0 * np.linalg.norm(samples - mean) / len(samples) / np.linalg.norm(mean)
     expected = direction_of_gravity(cuts)
     assert np.linalg.norm(mean / np.linalg.norm(mean) - expected) <= error
-    with pytest.raises(NumericalError, match="no sample satisfies all cuts"):
+    with pytest.raises(NumericalError, match="no point satisfies all cuts"):
         resampled(samples, np.vstack([cuts, -cuts[:1]]), 1, rng)
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_where_no_sample_remains_they_begin_at_the_analytic_centre(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cuts = units(rng, 6, 3)
+    samples = resampled(-np.tile(cuts.sum(axis=0), (300, 1)), cuts, 30, rng)
+    assert (samples @ cuts.T > 0.0).all()
+    mean = samples.mean(axis=0)
+    error = 6.0 * np.linalg.norm(samples - mean) / len(samples) / np.linalg.norm(mean)
+    assert np.linalg.norm(mean / np.linalg.norm(mean) - direction_of_gravity(cuts)) <= error
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))

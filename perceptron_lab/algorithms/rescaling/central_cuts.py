@@ -173,9 +173,7 @@ def analytic_centre(cuts: FloatArray) -> FloatArray:
     for _ in range(100):
         scores, rest = cuts @ point, 1.0 - float(point @ point)
         slope = 2.0 * point / rest - (cuts / scores[:, None]).sum(axis=0)
-        hessian = (cuts / scores[:, None] ** 2).T @ cuts + np.outer(point, point) * 4.0 / rest**2
-        hessian += 2.0 / rest * np.eye(len(point))
-        step = -np.linalg.solve(hessian, slope)
+        step = -np.linalg.solve(_barrier_hessian(cuts, point), slope)
         decrement = -float(step @ slope)
         size = 1.0 / (1.0 + math.sqrt(max(decrement, 0.0)))  # stays in the body: self-concordance
         point = point + (size if decrement > 0.0625 else 1.0) * step
@@ -184,20 +182,38 @@ def analytic_centre(cuts: FloatArray) -> FloatArray:
     return point
 
 
+def _barrier_hessian(cuts: FloatArray, point: FloatArray) -> FloatArray:
+    """Return the Hessian of -sum ln u_i'x - ln(1 - norm(x)^2)."""
+    scores, rest = cuts @ point, 1.0 - float(point @ point)
+    ball = 2.0 / rest * np.eye(len(point)) + np.outer(point, point) * 4.0 / rest**2
+    return np.asarray((cuts / scores[:, None] ** 2).T @ cuts + ball)
+
+
 def resampled(
     samples: FloatArray, cuts: FloatArray, sweeps: int, rng: np.random.Generator
 ) -> FloatArray:
     """Return samples of {x: norm(x) <= 1, u_i'x >= 0} by hit-and-run from those that remain.
 
     Directions are normal with the covariance of the samples, so that thin bodies mix as balls do.
+    Where too few remain, ten times as many steps begin at the analytic centre, with directions by
+    the inverse of the Hessian there.
     """
     inside = samples[(samples @ cuts.T > 0.0).all(axis=1)]
-    if not len(inside):
-        raise NumericalError("no sample satisfies all cuts; take more samples or more sweeps")
-    points = inside[rng.integers(len(inside), size=len(samples))]
-    spread = inside - inside.mean(axis=0)
+    if len(inside) > samples.shape[1]:
+        points = inside[rng.integers(len(inside), size=len(samples))]
+        return walked(points, inside - inside.mean(axis=0), cuts, sweeps, rng)
+    centre = analytic_centre(cuts)
+    spread = np.linalg.cholesky(np.linalg.inv(_barrier_hessian(cuts, centre))).T
+    return walked(np.tile(centre, (len(samples), 1)), spread, cuts, 10 * sweeps, rng)
+
+
+def walked(
+    points: FloatArray, spread: FloatArray, cuts: FloatArray, sweeps: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return points after so many hit-and-run steps; directions are combinations of ``spread``."""
+    first = points[0]
     for _ in range(sweeps):
-        mixed = rng.standard_normal((len(points), len(inside))) @ spread
+        mixed = rng.standard_normal((len(points), len(spread))) @ spread
         mixed += 1e-3 * np.linalg.norm(spread) * rng.standard_normal(points.shape)
         directions = mixed / np.linalg.norm(mixed, axis=1)[:, None]
         along = np.einsum("ij,ij->i", points, directions)
@@ -209,5 +225,5 @@ def resampled(
         high = np.where(slopes < 0.0, crossings, np.inf).min(axis=1)
         low, high = np.maximum(low, -along - root), np.minimum(high, root - along)
         points = points + (low + (high - low) * rng.random(len(points)))[:, None] * directions
-        points = np.where((points @ cuts.T > 0.0).all(axis=1)[:, None], points, inside[0])
+        points = np.where((points @ cuts.T > 0.0).all(axis=1)[:, None], points, first)
     return points
