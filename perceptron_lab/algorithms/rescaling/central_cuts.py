@@ -225,5 +225,6 @@ def walked(
         high = np.where(slopes < 0.0, crossings, np.inf).min(axis=1)
         low, high = np.maximum(low, -along - root), np.minimum(high, root - along)
         points = points + (low + (high - low) * rng.random(len(points)))[:, None] * directions
-        points = np.where((points @ cuts.T > 0.0).all(axis=1)[:, None], points, first)
+        within = np.asarray(points @ cuts.T > 0.0).all(axis=1)
+        points = np.where(within[:, None], points, first)
     return points
