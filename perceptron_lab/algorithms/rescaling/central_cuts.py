@@ -225,6 +225,6 @@ def walked(
         high = np.where(slopes < 0.0, crossings, np.inf).min(axis=1)
         low, high = np.maximum(low, -along - root), np.minimum(high, root - along)
         points = points + (low + (high - low) * rng.random(len(points)))[:, None] * directions
-        within = np.asarray(points @ cuts.T > 0.0).all(axis=1)
+        within = np.min(points @ cuts.T, axis=1) > 0.0
         points = np.where(within[:, None], points, first)
     return points
