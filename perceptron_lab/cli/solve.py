@@ -111,6 +111,16 @@ def command(
     quiet = as_json or verdict or ellipsoid or is_quiet()
     with interruptible() as interrupt, live_line(str(file), quiet=quiet) as watch:
         answer_of_file = found_in(watch, interrupt.asked)
+    _deliver(answer_of_file, save, plot, as_json=as_json)
+    # An exact verdict has no status
+    failed = answer_of_file.status is not None and answer_of_file.status.failed
+    return 130 if interrupt.asked() else int(failed)
+
+
+def _deliver(
+    answer_of_file: FileAnswer, save: Path | None, plot: Path | None, *, as_json: bool
+) -> None:
+    """Print an answer, and write the files of its result and figure."""
     if as_json:
         print_json(answer_of_file.as_json())
     else:
@@ -121,9 +131,6 @@ def command(
         answer_of_file.save(save)
     if plot is not None:
         answer_of_file.draw(plot)
-    # An exact verdict has no status
-    failed = answer_of_file.status is not None and answer_of_file.status.failed
-    return 130 if interrupt.asked() else int(failed)
 
 
 def _asking(question: str) -> Callable[..., FileAnswer]:
