@@ -41,6 +41,7 @@ CLAIMS = {
     "sign occurs": "column sign point|some {y}, no score < 0, has sign {sign} in entry {column}",
     "sign excluded": "column sign weights|no {y}, no score < 0, has sign {sign} in entry {column}",
     "objective at most": "bound point factors|some x has {in} and c'x <= {bound}",
+    "closed objective at most": f"bound point factors|c'x <= {{bound}} at x, {MATRIX} semidefinite",
     "objective at least": f"bound unit weights|c'x >= {{bound}} if {MATRIX} semidefinite",
     "ratio at least": "bound point factor|the separation ratio is >= {bound}",
     "ratio at most": "bound weights factor|the separation ratio is <= {bound}",
@@ -93,8 +94,7 @@ def decimal(text):
 
 def double(content):
     """Return (m, e) with m 2^e an IEEE number of 8 bytes, m odd or 0."""
-    code = int.from_bytes(content, "little")
-    m, exponent = code % (1 << 52), code >> 52 & 2047
+    m, exponent = (code := int.from_bytes(content, "little")) % (1 << 52), code >> 52 & 2047
     readable(exponent < 2047, "an entry is infinite, or no number")
     m += (exponent > 0) << 52
     zeros = (m & -m).bit_length() - (m > 0)
@@ -328,7 +328,7 @@ def check_scores(system, claim, p, q, rows):
             strict = not (margin or name == "sign occurs" or (b and "closed" in name))
             require_inside(kind, order, scores[b], strict, factors.get(b))
         require(name != "sign occurs" or y[claim["column"]] * claim["sign"] > 0, "another sign")
-        if name == "objective at most":
+        if name.endswith("objective at most"):
             require(sum(map(mul, system.objective, y[1:])) * q <= p * y[0] * system.scale, "c'x")
     elif name == "ratio at least":  # E = (y + y') / 2 is semidefinite
         most, least = (max(s for c, _, s, *_ in lines if c == b) for b in (0, 1))

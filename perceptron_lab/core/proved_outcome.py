@@ -43,13 +43,15 @@ class ProvedOutcome:
 
         ``decide``: by a decision, or a relaxed answer. A margin that is proved to be small decides
         nothing. ``margin_upper``: by that bound, or a decision. ``margin_ratio``: by a positive
-        bracket of that ratio, or INFEASIBLE. ``width``: by such an interval, or INFEASIBLE.
-        ``budget``: if it is spent.
+        bracket of that ratio, or INFEASIBLE. ``width``: by such an interval, INFEASIBLE,
+        or UNBOUNDED. ``budget``: if it is spent.
         """
         decided, infeasible = self.status in _DECISIONS, self.status is Status.INFEASIBLE
         match goal:
             case Width(width=width):
-                return infeasible or (self.width is not None and self.width <= width)
+                unbounded = self.status is Status.UNBOUNDED
+                narrow = self.width is not None and self.width <= width
+                return infeasible or unbounded or narrow
             case MarginUpper(margin_upper=bound):
                 return decided or (self.upper is not None and self.upper <= bound)
             case MarginRatio(margin_ratio=ratio):

@@ -26,8 +26,9 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -289,18 +290,23 @@ def _printed(value: float) -> str:
     return format(Decimal(value), "f")
 
 
-def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
+def of_conditions(
+    conditions: Sequence[Condition], unknowns: int, costs: Mapping[int, Fraction] | None = None
+) -> Reading:
     """Return linear conditions as an SDPA file of diagonal matrices, to be written.
 
     Each condition is multiplied so that its numbers are whole: a'x - b is an entry of F(x), and of
-    an equation b - a'x is the next one. The objective is 0.
+    an equation b - a'x is the next one. The objective is a multiple of the costs, in whole
+    numbers: see :func:`whole_costs`.
     """
     rows = [
         (condition, sign)
         for condition in conditions
         for sign in ((1, -1) if condition.equation else (1,))
     ]
-    lines = [str(unknowns), "1", str(-len(rows)), " ".join(["0"] * unknowns)]
+    multiples = whole_costs(costs or {})[0]
+    objective = " ".join(exact_text(multiples.get(j, 0)) for j in range(unknowns))
+    lines = [str(unknowns), "1", str(-len(rows)), objective]
     for at, (row_condition, sign) in enumerate(rows, 1):
         entries = [
             (0, row_condition.right),
@@ -313,8 +319,16 @@ def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
     return Reading({"form": "sdpa", "question": "feasibility"}, text.encode())
 
 
+def whole_costs(costs: Mapping[int, Fraction]) -> tuple[dict[int, int], Fraction]:
+    """Return t c in whole numbers, as small as they can be, and t > 0."""
+    multiples = dict(zip(costs, whole_multiples(costs.values()), strict=True))
+    return multiples, next((Fraction(m) / costs[j] for j, m in multiples.items() if m), Fraction(1))
+
+
 def condition_claims(
-    conditions: Sequence[Condition], proof: LinearProof
+    conditions: Sequence[Condition],
+    proof: LinearProof,
+    costs: Mapping[int, Fraction] | None = None,
 ) -> Iterator[tuple[str, Claim]]:
     """Yield the claims of a proof, each with the name of what it proves.
 
@@ -330,10 +344,36 @@ def condition_claims(
     strict = not proof.tight and not any(condition.equation for condition in conditions)
     name = "feasible" if strict else "closed feasible"
     yield "feasible", {"claim": name, "point": point, "factors": []}
+    if costs is not None and proof.dual:
+        yield from _optimum_claims(conditions, proof, costs, point)
     if proof.complete and not strict:
         weights = _of_rows(conditions, proof.always, Fraction(1))
         sides = {"point": point, "weights": [[[], []], whole_weights(weights)]}
         yield "always tight", {"claim": "partition"} | sides
+
+
+def _optimum_claims(
+    conditions: Sequence[Condition],
+    proof: LinearProof,
+    costs: Mapping[int, Fraction],
+    point: list[int],
+) -> Iterator[tuple[str, Claim]]:
+    """Yield that t c'x reaches a bound, and the bound of the dual weights; see whole_costs."""
+    multiples, factor = whole_costs(costs)
+    reached = Fraction(sum(m * point[j + 1] for j, m in multiples.items()), point[0])
+    pair = list(reached.as_integer_ratio())
+    claim: Claim = {"claim": "closed objective at most", "bound": pair}
+    yield "optimum_upper", claim | {"point": point, "factors": []}
+    bound = sum(
+        (w * conditions[k].right / conditions[k].scale for k, w in proof.dual.items()), Fraction()
+    )
+    weights = _of_rows(conditions, proof.dual, Fraction())
+    unit = math.lcm(*((factor * weight).denominator for weight in weights.values()))
+    scaled = {row: int(unit * factor * weight) for row, weight in weights.items()}
+    pair = list((factor * bound).as_integer_ratio())
+    parts = [[[], []], by_places(scaled)]
+    lower: Claim = {"claim": "objective at least", "bound": pair, "unit": unit, "weights": parts}
+    yield "optimum_lower", lower
 
 
 def _infeasible(conditions: Sequence[Condition], multipliers: Weights) -> Claim:

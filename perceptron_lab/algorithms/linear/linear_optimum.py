@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy as np
 from perceptron_lab.algorithms.linear.deciding import LinearDecision, infeasible_decision
 from perceptron_lab.algorithms.linear.exact_optimum import ExactOptimum, minimised
 from perceptron_lab.algorithms.linear.linear_result import LinearResult, solve_linear
-from perceptron_lab.algorithms.linear.proofs import LinearProof, tight_at
+from perceptron_lab.algorithms.linear.proofs import LinearProof, least_cost, tight_at
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import OPTIMUM_EXACT, FloatArray, Status
-from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
+from perceptron_lab.core.goals import Width
+from perceptron_lab.core.results import OPTIMUM_EXACT, FloatArray, Status, relative_width
+from perceptron_lab.numerics.exact_doubles import Rounding, to_double, to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text, shown_text
 from perceptron_lab.systems.conditions import LinearObjective, over_common
 from perceptron_lab.systems.linear_system import LinearSystem
@@ -26,6 +28,7 @@ def linear_optimum(
     pivots: int,
     seconds: float,
     stop: Callable[[], str | None] | None = None,
+    width: Width | None = None,
 ) -> LinearResult:
     """Return the exact optimum of a linear program, or a bracket when the time is up.
 
@@ -35,6 +38,8 @@ def linear_optimum(
         Conditions with an objective.
     pivots, seconds, stop
         As for :func:`.solve_linear`.
+    width
+        The goal, of a bracket where the time is up; 1e-8 by default.
 
     Returns
     -------
@@ -54,14 +59,14 @@ def linear_optimum(
         raise InputError("linear conditions without an objective have no optimum; give a program")
     if objective.quadratic:
         raise InputError("the objective has quadratic terms; the optimum is that of a linear one")
-    optima: list[ExactOptimum] = []
+    costs = objective.costs()
 
     def method() -> LinearDecision:
-        optima.append(minimised(system, objective.costs(), pivots))
-        return _decision(system, optima[-1], None if stop is None else stop())
+        optimum = minimised(system, costs, pivots)
+        return _decision(system, optimum, None if stop is None else stop())
 
     result = solve_linear(system, pivots=pivots, seconds=seconds, stop=stop, method=method)
-    return _with_bounds(result, optima[0], objective)
+    return _with_bounds(result, system, width or Width(1e-8))
 
 
 def _decision(system: LinearSystem, optimum: ExactOptimum, stopped: str | None) -> LinearDecision:
@@ -82,36 +87,67 @@ def _decision(system: LinearSystem, optimum: ExactOptimum, stopped: str | None) 
     return LinearDecision(status, proof, words, doubles, optimum.pivots, optimum.iterations)
 
 
-def _with_bounds(
-    result: LinearResult, optimum: ExactOptimum, objective: LinearObjective
-) -> LinearResult:
-    """Return a result with the bounds of the objective, in its original form."""
-    ends = optimum.lower, optimum.upper
-    lower, upper = reversed(ends) if objective.maximise else ends
-    exact = None if optimum.value is None else objective.value(optimum.value)
-    text = None if exact is None else exact_text(exact)
+@dataclass(frozen=True)
+class OptimumFields:
+    """The fields of a result that exact numbers have for the objective, as it is stated.
+
+    Parameters
+    ----------
+    lower, upper
+        Bounds of the optimum in doubles, rounded outwards; None for none.
+    exact
+        The optimum as a text p/q; None where it is not proved.
+    message
+        The answer in a sentence, or None: that of the conditions alone.
+    """
+
+    lower: float | None
+    upper: float | None
+    exact: str | None
+    message: str | None
+
+    @classmethod
+    def of(
+        cls, system: LinearSystem, status: Status, proof: LinearProof, method: str
+    ) -> OptimumFields:
+        """Return the fields of a proof, which is put into the conditions."""
+        objective = system.exact_objective or LinearObjective()
+        costs, point, bound = objective.costs(), proof.point, None
+        if status is Status.FEASIBLE or proof.dual:
+            bound = least_cost(system, proof.dual, costs)
+        cost = None if point is None else sum((c * point[j] for j, c in costs.items()), Fraction())
+        lower, upper = (None if end is None else objective.value(end) for end in (bound, cost))
+        if objective.maximise:
+            lower, upper = upper, lower
+        doubles = _outwards(lower, "down"), _outwards(upper, "up")
+        if status is Status.UNBOUNDED:
+            return cls(*doubles, None, f"the objective is unbounded along an exact ray ({method})")
+        if lower is None or lower != upper:
+            return cls(*doubles, None, None)
+        words = f"the optimum is {shown_text(lower)}, at an exact point and dual weights ({method})"
+        return cls(*doubles, exact_text(lower), words)
+
+
+def _with_bounds(result: LinearResult, system: LinearSystem, width: Width) -> LinearResult:
+    """Return a result with the bounds of the objective, as it is stated."""
+    method = result.certificate["method"]
+    fields = OptimumFields.of(system, result.status, result.exact, method)
+    named = {"optimum_lower": fields.lower, "optimum_upper": fields.upper}
+    figures = {name: value for name, value in named.items() if value is not None}
+    relative = relative_width(fields.lower, fields.upper)
+    reached = relative is not None and relative <= width.width
     return replace(
         result,
-        optimum_lower=_rounded(objective, lower, "down"),
-        optimum_upper=_rounded(objective, upper, "up"),
-        certificate=result.certificate | {OPTIMUM_EXACT: text},
-        goal_reached=exact is not None or result.status in (Status.INFEASIBLE, Status.UNBOUNDED),
-        message=_message(result, exact),
+        optimum_lower=fields.lower,
+        optimum_upper=fields.upper,
+        certificate=result.certificate | {OPTIMUM_EXACT: fields.exact, "figures": figures},
+        goal=width,
+        goal_reached=reached or result.status in (Status.INFEASIBLE, Status.UNBOUNDED),
+        message=fields.message or result.message,
     )
 
 
-def _message(result: LinearResult, exact: Fraction | None) -> str:
-    method = result.certificate["method"]
-    if exact is not None:
-        return f"the optimum is {shown_text(exact)}, at an exact point and dual weights ({method})"
-    if result.status is Status.UNBOUNDED:
-        return f"the objective is unbounded along an exact ray ({method})"
-    return result.message
-
-
-def _rounded(objective: LinearObjective, end: Fraction | None, direction: str) -> float | None:
-    """Return a bound of the objective in doubles, outwards; None beyond their range."""
-    if end is None:
-        return None
-    value = to_double(objective.value(end), rounding="down" if direction == "down" else "up")
-    return value if np.isfinite(value) else None
+def _outwards(end: Fraction | None, rounding: Rounding) -> float | None:
+    """Return a bound in doubles; None beyond their range."""
+    value = math.inf if end is None else to_double(end, rounding=rounding)
+    return value if math.isfinite(value) else None

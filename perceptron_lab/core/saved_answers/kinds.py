@@ -152,6 +152,10 @@ _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
         Field("certificate.linear.always", WEIGHTS, Check.ALWAYS),
         Field("certificate.linear.complete", TRUTH, Check.COMPLETE),
         Field("certificate.linear.violation", BRACKET, Check.VIOLATION),
+        Field("certificate.linear.dual", WEIGHTS, Check.DUAL_WEIGHTS, required=False),
+        Field("certificate.linear.ray", list_of(FRACTION), Check.RAY, required=False),
+        Field("certificate.figures.*", NUMBER, Check.EXACT_OPTIMUM, required=False),
+        Field("certificate.optimum_exact", or_null(FRACTION), Check.EXACT_OPTIMUM, required=False),
         Field(
             "certificate.contradiction",
             mapping_of(FRACTION, lambda name: True, "name of a condition"),
@@ -192,8 +196,10 @@ def _arrays(kind: Kind) -> tuple[Field, ...]:
 
 def _optimum(kind: Kind) -> tuple[Field, ...]:
     """Return the bounds of an optimum, which other answers do not have."""
-    checks = (Check.OPTIMUM_LOWER, Check.OPTIMUM_UPPER)
-    lower, upper = checks if kind == "optimum" else (Check.NO_OPTIMUM, Check.NO_OPTIMUM)
+    lower, upper = {
+        "optimum": (Check.OPTIMUM_LOWER, Check.OPTIMUM_UPPER),
+        "linear": (Check.EXACT_OPTIMUM, Check.EXACT_OPTIMUM),
+    }.get(kind, (Check.NO_OPTIMUM, Check.NO_OPTIMUM))
     return (
         Field("optimum_lower", or_null(NUMBER), lower, required=False),
         Field("optimum_upper", or_null(NUMBER), upper, required=False),

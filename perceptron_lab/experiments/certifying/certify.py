@@ -14,6 +14,7 @@ from typing import Any, Literal
 from perceptron_lab.algorithms.linear.proofs import PROOF, LinearProof
 from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import DataError, PlabError
+from perceptron_lab.core.results import OPTIMUM_EXACT
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.estimators.learners.learning import Learner
@@ -51,6 +52,7 @@ FORMAT, VERSION = "plab-certificate", 2
 _STATUSES = {
     "FEASIBLE": {"feasible", "closed feasible", "objective at most", "ratio at least"},
     "INFEASIBLE": {"infeasible", "closed infeasible", "partition", "ratio at most"},
+    "UNBOUNDED": {"ratio at least"},
 }
 SUFFIX, DATA, PROGRAM = ".certificate.json", ".data", ".vipr"
 
@@ -265,9 +267,13 @@ class _Certifier:
             return on_learner(method, problem, claims, int(certificate.problem["seed"]), proof)
         if isinstance(problem.system, LinearSystem):
             linear = problem.system
-            reading = of_conditions(linear.conditions, linear.unknowns)
+            objective = linear.exact_objective if OPTIMUM_EXACT in certificate.certificate else None
+            costs = None if objective is None else objective.costs()
+            reading = of_conditions(linear.conditions, linear.unknowns, costs)
             exact = LinearProof.of_json(certificate.certificate.get(PROOF))
-            return reading, accepted(condition_claims(linear.conditions, exact), reading.system())
+            return reading, accepted(
+                condition_claims(linear.conditions, exact, costs), reading.system()
+            )
         view = ConicSystem.of(problem.system).fixed(certificate.certificate)
         reading = reading_of(certificate, replace(problem, system=view), self.problems.base)
         weights = None if certificate.weights is None else numbers_in(certificate.weights)

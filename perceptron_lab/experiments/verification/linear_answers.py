@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from perceptron_lab.algorithms.linear.deciding import LinearDecision
+from perceptron_lab.algorithms.linear.linear_optimum import OptimumFields
 from perceptron_lab.algorithms.linear.linear_result import NO_BOUND, certificate_of, message
 from perceptron_lab.algorithms.linear.proofs import (
     PROOF,
@@ -23,15 +24,13 @@ from perceptron_lab.algorithms.linear.proofs import (
     tight_at,
 )
 from perceptron_lab.algorithms.linear.proofs import faults as proof_faults
-from perceptron_lab.core.results import PROVED, FloatArray, Status
+from perceptron_lab.core.results import OPTIMUM_EXACT, PROVED, FloatArray, Status
 from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.experiments.storage.certificate_files import Certificate
-from perceptron_lab.experiments.verification.claims import Claims, ProofOutcome
+from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims, ProofOutcome
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
-
-_STATEMENTS = PROVED - {Status.UNBOUNDED}
 
 
 def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate) -> ProofOutcome:
@@ -41,7 +40,10 @@ def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate)
     INFEASIBLE: the weights are Farkas'. Names, message, doubles and the bracket of the least
     violation are made again of these exact numbers.
     """
-    faults, verified = list(claims.contradictions(_STATEMENTS)), frozenset[Check]()
+    faults, verified = (
+        list(claims.contradictions(PROVED, *claims.figures.values())),
+        frozenset[Check](),
+    )
     faults += claims.no_margin("a closed set has no margin")
     if claims.proved:
         proof = LinearProof.of_json(certificate.certificate.get(PROOF))
@@ -50,7 +52,13 @@ def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate)
             answer = LinearAnswer(system, certificate, proof)
             faults += answer.faults()
             verified = frozenset(answer.verified())
-    return ProofOutcome((*faults, *claims.goal_faults()), verified=verified)
+    lower, upper = (None if faults else claims.figures.get(name) for name in OPTIMUM)
+    return ProofOutcome(
+        (*faults, *claims.goal_faults()),
+        optimum_lower=lower,
+        optimum_upper=upper,
+        verified=verified,
+    )
 
 
 @dataclass(frozen=True)
@@ -73,14 +81,19 @@ class LinearAnswer:
 
     def faults(self) -> Iterator[str]:
         """Yield the fields that do not follow from the exact numbers."""
-        feasible = self.certificate.status is Status.FEASIBLE
-        yield from self._feasible_faults() if feasible else self._infeasible_faults()
+        infeasible = self.certificate.status is Status.INFEASIBLE
+        yield from self._infeasible_faults() if infeasible else self._feasible_faults()
         decision = self._decision
         recomputed = certificate_of(self.system, decision)
         for name in ("data", "contradiction", "always_tight"):
             if self.certificate.certificate[name] != recomputed[name]:
                 yield f"certificate.{name} does not follow from the exact numbers and the data"
-        if self.certificate.message != message(self.system, decision):
+        expected = message(self.system, decision)
+        if OPTIMUM_EXACT in self.certificate.certificate:
+            fields = self._optimum
+            expected = fields.message or expected
+            yield from self._optimum_faults(fields)
+        if self.certificate.message != expected:
             yield "the message does not follow from the exact numbers and the data"
         if self.certificate.bound != NO_BOUND:
             yield "a bound on updates is claimed, but no theorem gives one"
@@ -95,7 +108,8 @@ class LinearAnswer:
         yield from (Check.EXACT_POINT, Check.EXACT_WEIGHTS, Check.TIGHT, Check.NAMES)
         yield from (Check.MESSAGE, Check.ROUNDED, Check.PROVENANCE, Check.NO_BOUND)
         yield from (Check.NO_MARGIN, Check.STATUS)
-        proof, feasible = self.proof, self.certificate.status is Status.FEASIBLE
+        yield from (Check.DUAL_WEIGHTS, Check.RAY, Check.EXACT_OPTIMUM)
+        proof, feasible = self.proof, self.certificate.status is not Status.INFEASIBLE
         if feasible or proof.irreducible == irreducible(self.system, proof.weights):
             yield Check.IRREDUCIBLE
         if not feasible or proof.complete == self._completed:
@@ -104,6 +118,20 @@ class LinearAnswer:
             yield Check.ALWAYS
         if feasible or proof.violation[0] == self._least:
             yield Check.VIOLATION
+
+    @property
+    def _optimum(self) -> OptimumFields:
+        decision = self._decision
+        return OptimumFields.of(self.system, decision.status, self.proof, decision.method)
+
+    def _optimum_faults(self, fields: OptimumFields) -> Iterator[str]:
+        flat = self.certificate.contents.flat
+        for name, value in (("optimum_lower", fields.lower), ("optimum_upper", fields.upper)):
+            claimed = [flat.get(name), flat.get(f"certificate.figures.{name}")]
+            if any(bound != value for bound in claimed if bound is not None):
+                yield f"{name} does not follow from the exact numbers and the data"
+        if self.certificate.certificate[OPTIMUM_EXACT] != fields.exact:
+            yield "the optimum does not follow from the exact numbers and the data"
 
     @property
     def _completed(self) -> bool:

@@ -6,16 +6,20 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from perceptron_lab import Budget, optimum
 from perceptron_lab.algorithms.linear.exact_optimum import ExactOptimum, minimised
+from perceptron_lab.algorithms.linear.linear_optimum import OptimumFields
 from perceptron_lab.algorithms.linear.linear_result import LinearResult
-from perceptron_lab.algorithms.linear.proofs import combination, contradiction, faults
+from perceptron_lab.algorithms.linear.proofs import LinearProof, combination, contradiction, faults
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.collections.problem_files import read_system
+from perceptron_lab.exact.checker import checker
 from perceptron_lab.systems.conditions import LinearObjective
 from perceptron_lab.systems.linear_system import LinearSystem, linear_system
 from tests.algorithms.linear.random_programs import Costs, is_bounded, random_program
@@ -130,3 +134,46 @@ def test_gaps_below_every_tolerance_are_seen(exponent: int) -> None:
         answer = minimised(system, costs)
         check(system, costs, answer)
         assert answer.status is status
+
+
+def certified(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], str]:
+    """Save, verify and certify the optimum; return the certificate, and its form for VIPR."""
+    saved, target = folder / "a.npz", folder / "proof"
+    assert main(["solve", str(model(folder)), "--optimum", "--save", str(saved)]) == 0
+    assert main(["verify", str(saved)]) == 0
+    assert main(["certify", str(saved), "--into", str(target)]) == 0
+    assert main(["certify", str(saved), "--into", str(target), "--format", "vipr"]) == 0
+    assert "PROVED" in capsys.readouterr().out
+    record = json.loads((target / "a.certificate.json").read_text(encoding="utf-8"))
+    return record, (target / "a.vipr").read_text(encoding="utf-8")
+
+
+def test_the_checker_proves_an_optimum_from_both_sides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, program = certified(tmp_path, capsys)
+    bounds = {claim["claim"]: claim.get("bound") for claim in record["claims"]}
+    assert bounds["closed objective at most"] == bounds["objective at least"] == [-7, 3]
+    assert "RTP range -7/3 inf" in program
+    path = tmp_path / "proof" / "a.certificate.json"
+    assert [reason for _, reason in checker().check(path)] == [""] * 3
+    for name, worse in (("closed objective at most", [-8, 3]), ("objective at least", [-6, 3])):
+        false = [
+            claim | {"bound": worse} if claim["claim"] == name else claim
+            for claim in record["claims"]
+        ]
+        path.write_text(json.dumps(record | {"claims": false}), encoding="utf-8")
+        assert sum(bool(reason) for _, reason in checker().check(path)) == 1
+
+
+@pytest.mark.parametrize("field", ["optimum_exact", "linear"])
+def test_a_changed_optimum_is_not_verified(field: str, tmp_path: Path) -> None:
+    result = optimum(model(tmp_path))
+    system = read_system(tmp_path / "model.lp")
+    assert isinstance(system, LinearSystem)
+    proof = LinearProof.of_json(result.certificate["linear"])
+    if field == "linear":
+        proof = replace(proof, dual={k: 2 * weight for k, weight in proof.dual.items()})
+        assert faults(system, Status.FEASIBLE, proof) != []
+    fields = OptimumFields.of(system, Status.FEASIBLE, proof, "a basis of HiGHS")
+    assert (fields.exact == "16/3") == (field != "linear")
