@@ -81,6 +81,7 @@ class Verifier:
         repeats it nevertheless, up to the largest tolerance. A proved claim that is repeated
         without an update in between is the algorithm's final claim.
         """
+        # An unchanged claim after an update may be proved yet: without one it is the final claim
         again = self._last is not None and same(claim, self._last)
         self.repeated = again and state.updates == self._updates
         if self.repeated and self._settled is not None:
@@ -105,6 +106,7 @@ class Verifier:
         if self._settled is None:
             self.certificate["claims_rejected"] += 1
             self.certificate["last_rejection"] = self.rejection
+            # The next claim has to lie inside by ten times the tolerance: the run cannot stall
             self.system = self.system.stricter()
         return self._settled
 
@@ -114,6 +116,7 @@ class Verifier:
 
     def _prove(self, point: FloatArray) -> PointProof:
         """Verify a point, and store the proof if it is the best so far."""
+        # Proofs of points are deterministic, and this one is known
         if self._best is not None and np.array_equal(point, self._best[1]):
             return self._best[0]
         try:
@@ -136,6 +139,7 @@ class Verifier:
             return Status.FEASIBLE
         lower = proof.margin_lower
         if isinstance(claim, MarginAbove):
+            # A bound of another margin than the proved one can only be replaced by what is proved
             bound = claim.bound if self.system.margin_is_proved else lower
             if lower >= bound > -math.inf:
                 self.say(finding=Finding(relaxed_margin=float(lower)))
@@ -169,6 +173,7 @@ class Verifier:
         interior = self.system.interior
         if interior is None:
             return False
+        # Shifts are relative to the point: the claim does not depend on its length
         unit = float(np.linalg.norm(point) / np.linalg.norm(interior))
         for shift in SHIFTS:
             if self._prove(point + shift * unit * interior).feasible:
@@ -237,6 +242,7 @@ class Verifier:
         """Try to prove that exact weights with A w = 0 exist near these."""
         self._failure = None
         proof = self._try_proof(partial(self.system.prove_infeasible, quick=True), weights)
+        # Kept, since the end of the run has its own time for this proof
         late = isinstance(self._failure, TimeIsUp)
         self._interrupted = weights.copy() if late else self._interrupted
         return self._accept_infeasibility(proof)
@@ -280,6 +286,7 @@ class Verifier:
         spent since the last time: so many cost as much as trying.
         """
         products, (before, least) = self.system.counters.products, self._last_attempt
+        # A proof by weights costs about as much as that many products
         if state.weights is None or products - before < self.system.operator.unknowns:
             return None
         upper = self._bound(state.weights)

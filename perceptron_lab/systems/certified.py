@@ -114,6 +114,7 @@ def search_exact_weights(
     if exact is not None or not (_may_be_exact(operator, weights) and norms.min() > 0.0):
         return exact
     mass = weights * norms
+    # Rows of large weight first, then those whose scores are nearest to 0
     heavy = mass > _PARTS[0] * mass.max()
     order = np.lexsort((np.abs(scores) / norms, ~heavy))
     size = _FIRST * operator.dimension
@@ -121,6 +122,7 @@ def search_exact_weights(
         exact = _in_support(operator, np.sort(order[:size]))
         if exact is not None or size >= len(order):
             return exact
+        # Doubling keeps the total work within a factor of that of the last set
         size *= 2
 
 

@@ -139,6 +139,7 @@ class CountedSystem(System):
         """
         self.counters.queries += 1
         scores = self.scores(point)
+        # Relative to the largest score: the answer does not depend on the length of the point
         if self.tolerance and not slack:
             slack = -self.tolerance * float(np.abs(scores).max())
         atom = self.cone.separate(scores, slack)

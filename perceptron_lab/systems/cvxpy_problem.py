@@ -284,6 +284,7 @@ def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
     Equations are solved first. If they contradict each other, they are the system.
     """
     width = blocks[0].matrix.shape[1] + 1
+    # t > 0, the homogenising coordinate, as the first row
     first = sp.csr_array(([1.0], ([0], [0])), shape=(1, width))
     parts = [Part(first, first, Orthant(1))]
     parts += [part for block in blocks if block.kind != "Zero" for part in _parts(block)]
@@ -293,6 +294,7 @@ def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
         means = [
             (part.rows + part.mirrored) / 2.0 if part.different else part.rows for part in parts
         ]
+        # A mean of two different doubles may be rounded, and proofs allow for it
         rounded = any(part.different for part in parts)
         return ConicSystem(
             Matrix(sp.csr_array(sp.vstack(means)), roundings=int(rounded)), cone, homogenised=True
@@ -350,6 +352,7 @@ def _parts(block: Block) -> Iterator[Part]:
             ordered = sp.csr_array(rows[order])
             yield Part(ordered, ordered, _second_order(order))
     else:
+        # cvxpy writes all entries; the cone is about the symmetric part (M + M') / 2
         yield _semidefinite(rows, int(block.constraint.args[0].shape[0]))
 
 

@@ -132,6 +132,7 @@ def negative_margin(problem: Problem) -> NegativeMargin:
             direction = np.asarray(np.linalg.lstsq(rows.T, direction, rcond=None)[0], float)
         outer = outer_radius(Matrix(rows), direction, complete=full, unit_rows=unit)
     reason = "" if inner else "0 could not be proved to lie inside the hull"
+    # The bracket so far is valid; the reason says why it is not sharper
     if time_is_up():
         reason = "the time is up, before all axes and the facets near them were looked at"
     upper = -inner if inner else math.inf
