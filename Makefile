@@ -19,7 +19,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-# One run starts hundreds of processes, none of which shall compile all modules anew.
+# One run starts hundreds of processes; none of them should compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup quickstart kernels test test-long test-processors test-other-kernel test-pythons test-other-python test-lowest test-wheel check check-static check-configs check-style check-types check-fast format maxcut report docs measure samples
@@ -65,7 +65,7 @@ test-lowest: $(LOWEST)/.installed  ## run the tests with the oldest releases all
 test-wheel:  ## build both distributions; run the wheel in an empty environment (DIST=dist keeps them)
 	$(PYTHON) -m tests.wheel.run $(DIST)
 
-# Without a cache mypy takes half a minute of one processor: the tests begin beside it.
+# Without a cache mypy takes half a minute of one processor, so the tests run at the same time.
 check: check-style  ## static checks and the fast tests
 	@$(MAKE) --no-print-directory -j 2 check-types check-fast
 
@@ -84,7 +84,7 @@ check-types: $(INSTALLED)
 check-fast: $(KERNELS)
 	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not long"
 
-format: $(INSTALLED)  ## put the code into ruff's format
+format: $(INSTALLED)  ## format the code with ruff
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -94,10 +94,10 @@ maxcut: $(INSTALLED)  ## reproduce Table 6.1 of the thesis (needs SDPLIB: downlo
 report: $(INSTALLED)  ## make tables and figures again from the runs in results/
 	$(BIN)/plab report
 
-measure: $(INSTALLED)  ## measure the package's structure (BEFORE=PATH: beside another working tree)
+measure: $(INSTALLED)  ## measure the package's structure (BEFORE=PATH: compared with another working tree)
 	$(BIN)/python -m scripts.measure $(BEFORE)
 
-# A sample whose rows do not come out the same stays stale, and is thinned all the same.
+# A sample whose rows differ in the rerun stays stale, but is thinned nevertheless.
 samples: $(INSTALLED)  ## restamp and thin the samples in results/sample (SAMPLES="results/sample/maxcut")
 	-$(BIN)/python -m scripts.restamp_store $(SAMPLES)
 	$(BIN)/python -m scripts.thin_samples $(SAMPLES)
@@ -118,7 +118,7 @@ $(PACKAGE): pyproject.toml
 	@touch $@
 
 $(INSTALLED): $(PACKAGE)
-	@echo "Installing the tools of developers into .venv ..."
+	@echo "Installing the development tools into .venv ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@
 

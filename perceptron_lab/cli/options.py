@@ -134,15 +134,16 @@ class Into(click.Command):
 
 def into_option(default: Path | None = None) -> Callable[[Command], Command]:
     """Return the option for the output folder of an :class:`Into` command."""
+    # Recent versions of click take an explicit None for a default, and require no option then
+    settings: dict[str, Any] = {"required": True} if default is None else {"default": default}
     return click.option(
         "--into",
         "output",
         metavar="DIR",
         type=click.Path(file_okay=False, path_type=Path),
-        default=default,
-        required=default is None,
         show_default=True,
         help="Folder for the files; it is created if it does not exist.",
+        **settings,
     )
 
 

@@ -167,3 +167,8 @@ def test_a_run_prints_the_bounds_that_it_has_stored(
     with Reader.open(folder) as reader:
         stored = [row["margin_lower"] for row in reader.rows()]
     assert [row["margin_lower"] for row in results["rows"]] == stored
+
+
+def test_a_required_option_that_is_absent_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["certify", "results/my"]) == 2
+    assert "Missing option '--into'" in capsys.readouterr().err
