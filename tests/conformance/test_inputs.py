@@ -289,6 +289,7 @@ def test_unused_features_stay_unused(algorithm: str) -> None:
         "relaxed-perceptron",
         "rescaled-perceptron",
         "ellipsoid",
+        "central-cuts",
         "winnow",
         "scs",
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal
 
 import numpy as np
@@ -12,11 +12,18 @@ from pydantic import Field
 
 from perceptron_lab.algorithms.base import (
     NO_MARGIN,
+    InCoordinates,
     MistakeDriven,
-    State,
+    Step,
     Systems,
+    claim_bound,
 )
-from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
+from perceptron_lab.algorithms.rescaling.ellipsoid import (
+    CutsState,
+    log_volume_radius,
+    minimum_norm_weights,
+    remember,
+)
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import parameter_record
@@ -24,23 +31,24 @@ from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.systems import ConicSystem, Cut
 
-LARGEST: Final = 30
+LARGEST: Final = 100
 """The most unknowns: the centre is estimated from samples, or computed from all cuts."""
+EMPTY: Final = 1e-9
+"""The bound of the margin that is claimed of cuts that leave no body in double precision."""
 GRUENBAUM: Final = -math.log1p(-math.exp(-1.0))
 """ln(1 / (1 - 1/e)): a cut through the centre of gravity divides a volume by its exponential."""
 
 
 @dataclass(kw_only=True)
-class CutState(State):
+class SampledState(CutsState):
     """The unit cuts so far, and samples of the body that they leave, shape ``(samples, n)``."""
 
     rng: np.random.Generator
-    cuts: list[FloatArray] = field(default_factory=list)
     samples: FloatArray | None = None
 
 
 @parameter_record
-class CentralCuts(MistakeDriven[CutState]):
+class CentralCuts(MistakeDriven[SampledState], InCoordinates[SampledState]):
     """Cut the set of the feasible points of the unit ball at its centre, again and again.
 
     The body {x: norm(x) <= 1, u_i'x >= 0 for all unit cuts u_i so far} contains the feasible points
@@ -56,7 +64,8 @@ class CentralCuts(MistakeDriven[CutState]):
     - ``analytic``: the minimum of -sum ln u_i'x - ln(1 - norm(x)^2), by Newton's method from the
       point of the largest margin. Our addition; no bound is stated.
 
-    Dimensions up to 30.
+    Where the cuts leave nothing in double precision, weights are claimed, as by the ellipsoid
+    method. Dimensions up to 100; how fast the samples mix is not known.
 
     Parameters
     ----------
@@ -74,29 +83,43 @@ class CentralCuts(MistakeDriven[CutState]):
     by random walks, Journal of the ACM 51 (2004).
     """
 
-    systems: ClassVar[Systems] = {"theorem": "rows"}
+    systems: ClassVar[Systems] = {
+        "theorem": "rows second-order semidefinite",
+        "runs": "product",
+        "coordinates: theorem": "kernel",
+    }
     takes_start: ClassVar[bool] = False
 
     centre: Literal["gravity", "analytic"] = "gravity"
     samples: Annotated[int, Field(ge=10, le=100_000)] = 300
     sweeps: Annotated[int, Field(ge=1, le=10_000)] = 30
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> CutState:
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> SampledState:
         """Return the state at 0, the centre of the ball."""
         n = system.dimension
         if n > LARGEST:
             raise InputError(f"{n} unknowns; central-cuts allows {LARGEST}: take ellipsoid")
-        state = CutState(np.zeros(n), rng=rng)
+        state = SampledState(np.zeros(n), rng=rng)
         if self.centre == "gravity" and n > 3:
             directions = rng.standard_normal((self.samples, n))
             lengths = rng.random(self.samples) ** (1.0 / n) / np.linalg.norm(directions, axis=1)
             state.samples = directions * lengths[:, None]
         return state
 
-    def update(self, state: CutState, cut: Cut) -> None:
+    def step(self, system: ConicSystem, state: SampledState, most: int) -> Step[SampledState]:
+        """Make up to ``most`` updates; claim the centre, or weights where the cuts leave nothing.
+
+        As of the ellipsoid method, the weights are the point of least norm in the hull of the cuts.
+        """
+        try:
+            return super().step(system, state, most)
+        except NumericalError:
+            return state, claim_bound(system, minimum_norm_weights(system, state), EMPTY)
+
+    def update(self, state: SampledState, cut: Cut) -> None:
         """Add a cut, and go to the centre of what it leaves."""
-        state.cuts.append(cut.normal / cut.norm)
-        cuts = np.array(state.cuts)
+        remember(state, cut)
+        cuts = np.array([normal for _, normal in state.cuts.values()])
         check_time(1e3 * cuts.size + 10.0 * self.samples * self.sweeps * cuts.size)
         if self.centre == "analytic":
             state.point = analytic_centre(cuts)

@@ -140,8 +140,15 @@ class Metric:
 
 
 @dataclass(kw_only=True)
-class EllipsoidState(State):
-    """The centre, the metric Q, the scale s of P = s Q, volume radii, and the recent cuts.
+class CutsState(State):
+    """The recent unit cuts with their atoms, by row."""
+
+    cuts: OrderedDict[tuple[int, int], tuple[Atom, FloatArray]] = field(default_factory=OrderedDict)
+
+
+@dataclass(kw_only=True)
+class EllipsoidState(CutsState):
+    """The centre, the metric Q, the scale s of P = s Q, and volume radii.
 
     ``log_radius`` is that of the ellipsoid, ``smallest_log_radius`` where the method gives up.
     """
@@ -151,7 +158,6 @@ class EllipsoidState(State):
     scale: float = 1.0
     log_radius: float = 0.0
     collapsed: bool = False
-    cuts: OrderedDict[tuple[int, int], tuple[Atom, FloatArray]] = field(default_factory=OrderedDict)
 
 
 @parameter_record
@@ -283,7 +289,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
         return Bound(factor * n * n * (log_radius - radius), theorem)
 
 
-def remember(state: EllipsoidState, cut: Cut) -> None:
+def remember(state: CutsState, cut: Cut) -> None:
     """Store a cut for the weights: each row once, of matrix cuts the last 20 n (at least 2000).
 
     These are fewer where they would take more than ``MOST_MEMORY``.
@@ -298,7 +304,7 @@ def remember(state: EllipsoidState, cut: Cut) -> None:
         state.cuts.popitem(last=False)
 
 
-def minimum_norm_weights(system: ConicSystem, state: EllipsoidState) -> FloatArray:
+def minimum_norm_weights(system: ConicSystem, state: CutsState) -> FloatArray:
     """Return the weights of the point of least norm in the hull of the stored unit cuts.
 
     min over u >= 0 of norm(N'u)^2 + (1 - sum u)^2 is attained at a multiple of it (non-negative
