@@ -85,9 +85,21 @@ def test_answers_of_sdpa_are_read() -> None:
     [
         ("1.707107e+00 3", "3", "first line holds 1 numbers; expected: 2"),
         ("2 2 1 1 7.98e-10", "2 2 1 1", "no multiple of 5: it is truncated"),
-        ("2 2 1 1 7.98e-10", "2 3 1 1 7.98e-10", "an entry at 2 3 1 1: there is none"),
-        ("2 2 1 1 7.98e-10", "2 2 1 2 7.98e-10", "an entry at 2 2 1 2: there is none"),
-        ("2 2 1 1 7.98e-10", "3 2 1 1 7.98e-10", "an entry at 3 2 1 1: there is none"),
+        (
+            "2 2 1 1 7.98e-10",
+            "2 3 1 1 7.98e-10",
+            "an entry at 2 3 1 1, which the program does not have",
+        ),
+        (
+            "2 2 1 1 7.98e-10",
+            "2 2 1 2 7.98e-10",
+            "an entry at 2 2 1 2, which the program does not have",
+        ),
+        (
+            "2 2 1 1 7.98e-10",
+            "3 2 1 1 7.98e-10",
+            "an entry at 3 2 1 1, which the program does not have",
+        ),
         ("51.0", "nan", "NaN or infinity in the entries"),
         ("51.0", "5..1", "holds no number in the entries"),
     ],
