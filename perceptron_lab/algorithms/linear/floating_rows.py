@@ -34,6 +34,8 @@ from perceptron_lab.systems.linear_system import LinearSystem
 INFINITE = highspy.kHighsInf
 OPTIMAL, CONTRADICTION = "Optimal", "Infeasible"
 """HiGHS's names of its statuses."""
+UNBOUNDED = ("Unbounded", "Primal infeasible or unbounded")
+"""Its names of programs that may have no minimum."""
 FAILED = "it ended with an error"
 """The text before HiGHS's own status in messages."""
 QUICK = 15_000

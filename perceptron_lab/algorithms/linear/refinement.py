@@ -38,6 +38,7 @@ from perceptron_lab.algorithms.linear.exact_pivots import Outcome, pivoted
 from perceptron_lab.algorithms.linear.floating_rows import (
     CONTRADICTION,
     INFINITE,
+    UNBOUNDED,
     HighsAnswer,
     HighsProgram,
     Start,
@@ -48,7 +49,7 @@ from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.systems.block_triangular import SingularError
-from perceptron_lab.systems.conditions import Condition, condition
+from perceptron_lab.systems.conditions import Condition, bound_conditions, condition
 from perceptron_lab.systems.linear_system import LinearSystem
 
 # Sweeps of scaling; finite limits in doubles; refinements; pivots between two of them
@@ -202,6 +203,10 @@ class Refinement:
             weights = self._elastic_weights()
             if weights:
                 return Outcome(self._slack(), contradiction=weights)
+        if self.claim in UNBOUNDED:
+            outcome = self._receding()
+            if outcome is not None:
+                return outcome
         start = self.last.basis if self.last is not None else self._slack()
         self.last = pivoted(start, self.work)
         return self.last if self.last.ended else None
@@ -214,15 +219,37 @@ class Refinement:
         system = elastic(self.program.system)
         width = len(self.program.system.variables)
         costs = dict.fromkeys(range(width, len(system.variables)), Fraction(1))
-        search = Refinement(BoundedProgram.of(system, costs), self.work)
-        outcome = search.solved()
-        self.iterations += search.iterations
+        program = BoundedProgram.of(system, costs)
+        outcome = self._part(program)
         if outcome is None or not outcome.optimal:
             return {}
-        weights = search.program.weights(outcome.basis.duals, costs) or {}
+        weights = program.weights(outcome.basis.duals, costs) or {}
         count = len(self.program.system.conditions)
         of_rows = {k: weight for k, weight in weights.items() if k < count}
         return {} if contradiction(self.program.system, of_rows) is None else of_rows
+
+    def _receding(self) -> Outcome | None:
+        """Return a feasible basis with a ray, or a contradiction; None without a ray.
+
+        The ray minimises the costs over the directions of the set with entries from -1 to 1, which
+        has an optimum, whatever HiGHS says of this program.
+        """
+        program, system = self.program, self.program.system
+        directions = BoundedProgram.of(recession(system), program.costs)
+        outcome = self._part(directions)
+        if outcome is None or not outcome.optimal or not directions.value(outcome.basis.point) < 0:
+            return None
+        feasible = self._part(BoundedProgram.of(system, {}))
+        if feasible is None or feasible.contradiction:
+            return feasible
+        return Outcome(feasible.basis, ray=outcome.basis.point)
+
+    def _part(self, program: BoundedProgram) -> Outcome | None:
+        """Solve another program, within the same work."""
+        search = Refinement(program, self.work)
+        outcome = search.solved()
+        self.iterations += search.iterations
+        return outcome
 
     def _proposed(self) -> Iterator[ExactBasis]:
         """Yield new bases that HiGHS proposes, each from the exact solution of the last."""
@@ -273,3 +300,11 @@ def elastic(system: LinearSystem) -> LinearSystem:
             names.append(name)
         conditions.append(row._replace(columns=columns, coefficients=coefficients))
     return LinearSystem.of_conditions([*conditions, *signs], names)
+
+
+def recession(system: LinearSystem) -> LinearSystem:
+    """Return the directions of a system with entries from -1 to 1: right-hand sides are 0."""
+    names, one = system.variables, [Fraction(1)] * len(system.variables)
+    box = bound_conditions([-number for number in one], one, names)
+    conditions = [row._replace(right=0) for row in system.conditions]
+    return LinearSystem.of_conditions([*conditions, *box], names)

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from perceptron_lab import Budget, optimum
+from perceptron_lab.algorithms.linear.bounded_program import BoundedProgram
 from perceptron_lab.algorithms.linear.exact_optimum import ExactOptimum, minimised
 from perceptron_lab.algorithms.linear.linear_optimum import OptimumFields
 from perceptron_lab.algorithms.linear.linear_result import LinearResult
 from perceptron_lab.algorithms.linear.proofs import LinearProof, combination, contradiction, faults
+from perceptron_lab.algorithms.linear.refinement import elastic, recession
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
@@ -23,6 +25,8 @@ from perceptron_lab.exact.checker import checker
 from perceptron_lab.systems.conditions import LinearObjective
 from perceptron_lab.systems.linear_system import LinearSystem, linear_system
 from tests.algorithms.linear.random_programs import Costs, is_bounded, random_program
+
+ONE = Fraction(1)
 
 
 def check(system: LinearSystem, costs: Costs, optimum: ExactOptimum) -> None:
@@ -56,6 +60,29 @@ def test_small_programs_are_decided_as_by_a_simplex_method_in_fractions(block: i
         assert (optimum.status is Status.INFEASIBLE) == (not system.has_a_point()), seed
         if optimum.status is not Status.INFEASIBLE:
             assert (optimum.status is Status.FEASIBLE) == is_bounded(system, costs), seed
+
+
+def test_auxiliary_programs_prove_what_no_basis_of_highs_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without pivots of the first bases: the elastic program, and that of directions."""
+    monkeypatch.setattr("perceptron_lab.algorithms.linear.refinement._FEW", 0)
+    for seed in range(1000, 1100):
+        given, costs = random_program(seed)
+        answer = minimised(given.system(), costs)
+        check(given.system(), costs, answer)
+        assert (answer.status is Status.INFEASIBLE) == (not given.has_a_point()), seed
+        rays = recession(given.system())
+        descent = minimised(rays, costs)
+        assert descent.value is not None
+        assert (descent.value < 0) == (not is_bounded(given, costs)), seed
+        total = elastic(given.system())
+        least = minimised(total, dict.fromkeys(range(len(given.lower), total.unknowns), ONE))
+        assert least.status is Status.FEASIBLE or (
+            BoundedProgram.of(given.system(), {}).contradiction() is not None
+        )
+        if least.status is Status.FEASIBLE:
+            assert (least.value == 0) == given.has_a_point(), seed
 
 
 MODEL = """\\ the optimum 16/3 of a maximum
