@@ -181,7 +181,7 @@ UNLIMITED_SECONDS = 1e9  # Seconds
 
 @with_parameters
 class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Classes by linear functions, of which each separates one class from the rest.
+    """Linear classification, one class against the rest, with a verified separation.
 
         f_k(x) = w_k'x + b_k > 0 for the examples of class k, < 0 for all others: s_i f_k(x_i) > 0.
 

@@ -130,7 +130,7 @@ class _Source:
         raise DataError(f"{self.where}, byte {at}: {message}; fetch the file again")
 
     def find(self, mark: str, start: int, end: int, of: str) -> int:
-        """Return where a mark begins between two places; refuse the file without one."""
+        """Return the position of a mark between two positions, or refuse the file."""
         at = self.text.find(mark, start, end)
         if at < 0:
             self.refuse(start, f"{of} without {mark}")

@@ -59,7 +59,7 @@ def _check_dataset(name: str, info: ValidationInfo) -> str:
 
 @parameter_record
 class Tabular(Dataset):
-    """Real data that scikit-learn holds: digits, breast cancer, wine, iris; nothing is downloaded.
+    """Real data included in scikit-learn: digits, breast cancer, wine, iris; no download is needed.
 
     Sought is a classifier f with f(x) > 0 on one class and f(x) < 0 on the others: affine,
     f(x) = w'x + b (lifting, section 3.2 of `PerceptronNotes`), or in the function space of a

@@ -286,7 +286,7 @@ class TransferError(ValueError):
 
 
 def transfer(url: str, sink: CappedWriter) -> None:
-    """Write to a sink, as they come, the bytes that an http(s) address holds; its errors pass."""
+    """Write the bytes of an http(s) address to a sink as they arrive."""
     with Watch(PATIENCE, LEAST_SPEED * PATIENCE) as watch:
         for piece in _pieces(url, watch):
             sink.write(piece)

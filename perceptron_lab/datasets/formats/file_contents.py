@@ -178,7 +178,7 @@ def kind_of(path: Path) -> str:
 def read_contents(
     path: Path, columns: Columns | None = None, *, memory: int | None = None, exact: bool = False
 ) -> Contents:
-    """Return the numbers of a file of rows or examples; the parameters are those of a problem.
+    """Return the numbers of a file of rows or examples; parameters as for ``read_problem``.
 
     With ``exact`` the decimals of a text are kept where no doubles are equal to them.
     """

@@ -160,7 +160,7 @@ class ParquetRows(_FileRows):
     def _batches(
         self, file: ParquetFile, groups: list[int] | None, start: int
     ) -> Iterator[tuple[slice, Dense]]:
-        """Yield rows of some row groups, or of all, the first of which is row ``start``."""
+        """Yield the rows of the given row groups, or of all, starting from row ``start``."""
         batches = file.iter_batches(
             batch_size=self.step, row_groups=groups, columns=self._names, use_threads=False
         )
@@ -200,7 +200,7 @@ def parquet_column(path: Path, name: str) -> AnyArray:
 
 
 def parquet_names(path: Path) -> tuple[list[str], list[str]]:
-    """Return the names of columns, each of which must occur once, and of those of a row index.
+    """Return the distinct names of the columns, and the names of the row index.
 
     pandas writes the index of a frame as columns unless it counts the rows.
     """

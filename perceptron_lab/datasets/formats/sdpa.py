@@ -44,7 +44,7 @@ def read_sdpa(path: str | Path) -> SdpaData:
 
 
 def read_content(path: Path) -> bytes:
-    """Return the bytes of a file that may hold a program; each error is a ``DataError``."""
+    """Return the bytes of a program's file; every error is a ``DataError``."""
     try:
         return read_regular(path, _LARGEST_FILE)
     except (OSError, ValueError) as error:  # ValueError: a path with the character NUL
@@ -209,12 +209,12 @@ class _SdpaReader:
         return len(self._lines)
 
     def _counts(self) -> Iterator[tuple[int, int]]:
-        """Yield the table's lines, each with how many numbers it holds."""
+        """Yield the lines of the table, each with its count of numbers."""
         for line, text in enumerate(self._lines[self._line :], self._line + 1):
             yield line, len(text.translate(_PUNCTUATION).split())
 
     def _printed(self, words: list[str], values: FloatArray, line: int) -> Doubles:
-        """Return numbers with the rounding of their decimals to doubles."""
+        """Return numbers as doubles, with the rounding of their decimals."""
         printed = PrintedNumbers()
         try:
             printed.add([word.translate(_FORTRAN_EXPONENT) for word in words], values)
@@ -235,7 +235,7 @@ class _SdpaReader:
         )
 
     def _words(self, count: int, quantity: str, *, remarks: bool = False) -> Iterator[str]:
-        """Yield the words of a list, whose lines hold exactly as many as promised."""
+        """Yield the words of a list; its lines must contain exactly ``count`` numbers."""
         numbers_read, first = 0, self._line + 1
         while numbers_read < count:
             progress = f" (found {numbers_read} of {count} numbers)"

@@ -507,7 +507,7 @@ class _Table:
 
 
 def _truth_values(texts: AnyArray | Sequence[str]) -> AnyArray | None:
-    """Return ``1`` and ``0`` for texts all of which are True or False, in any case, or None."""
+    """Return ``1`` and ``0`` if all texts are True or False, in upper or lower case, or None."""
     if not len(texts) or texts[0].strip().lower() not in _TRUTHS:
         return None
     lowered = [text.strip().lower() for text in texts]

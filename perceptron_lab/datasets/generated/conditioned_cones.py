@@ -271,7 +271,7 @@ class ConditionedCones(ProductOfCones):
 
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which contains its parameters."""
         return f"{self._stream_name}-{self.side}{'-rotated' if self.rotated else ''}"
 
     def problem(self, seed: int) -> Problem:

@@ -171,7 +171,7 @@ class ConicSets(ProductOfCones):
 
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which contains its parameters."""
         end = "infeasible" if self.margin is None else plain(self.margin)
         return f"{self.named(str(self.dimension))}-{end}"
 

@@ -190,7 +190,7 @@ class EllipsoidSets(GeneratedDataset):
 
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which contains its parameters."""
         return f"ellipsoid-{self._sizes()}-{plain(self.ratio)}"
 
     def problem(self, seed: int) -> Problem:
@@ -295,7 +295,7 @@ class InvertedBalls(GeneratedDataset):
 
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which contains its parameters."""
         return f"{self.rescaled}-{self._sizes()}-1e{self.exponent}"
 
     def problem(self, seed: int) -> Problem:

@@ -63,7 +63,7 @@ class GeneratedDataset(Dataset):
 
     @contextmanager
     def random(self, seed: int, size: int, stream: str | None = None) -> Iterator[Generator]:
-        """Give the source of randomness for data of so many bytes, made by one thread within.
+        """Yield the random generator for data of ``size`` bytes, with BLAS limited to one thread.
 
         Instances of one stream, which is by default the name, have one source for each seed.
         """

@@ -112,7 +112,7 @@ def triangulation(vertices: int, rng: np.random.Generator) -> IntArray:
 
 
 def signs(edges: int, rng: np.random.Generator) -> FloatArray:
-    """Return as many weights, +1 or -1 with equal chance."""
+    """Return random weights of the edges, +1 or -1 with equal probability."""
     return rng.choice([-1.0, 1.0], size=edges)
 
 

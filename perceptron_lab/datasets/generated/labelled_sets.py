@@ -144,7 +144,7 @@ class LabelledSets(GeneratedDataset):
 
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which contains its parameters."""
         return self._named(self.difficulty)
 
     def problem(self, seed: int) -> Problem:

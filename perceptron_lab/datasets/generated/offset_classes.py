@@ -66,7 +66,7 @@ class OffsetClasses(GeneratedDataset):
 
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which contains its parameters."""
         return f"{self._examples_name}-{plain(self.augment)}"
 
     @property

@@ -118,7 +118,7 @@ class RowsOnDisk(GeneratedDataset):
 
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which contains its parameters."""
         return f"{self.family}-{self.dimension}x{self.rows}-{plain(self.difficulty)}"
 
     def problem(self, seed: int, base: Path = Path()) -> Problem:

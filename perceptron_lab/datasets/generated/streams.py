@@ -95,7 +95,7 @@ class Streams(GeneratedDataset):
 
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which contains its parameters."""
         if self.dimension is None or self.margin is None or self.flipped is None:
             return f"worst-case-{self.steepness}"
         share = f"{plain(self.margin)}-{plain(self.flipped)}"
@@ -172,7 +172,7 @@ class Resisting(GeneratedDataset):
 
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which contains its parameters."""
         return f"resisting-{self.dimension}-{plain(self.margin)}"
 
     def problem(self, seed: int) -> Problem:

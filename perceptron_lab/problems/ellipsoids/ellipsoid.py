@@ -43,7 +43,7 @@ def two_classes(
 
 
 def dense_rows(points: npt.ArrayLike | Examples, columns: int | None = None) -> FloatArray:
-    """Return dense finite rows in double precision, of so many columns if given."""
+    """Return dense finite rows in double precision, with the given number of columns, if any."""
     rows = checked_rows(points)
     if not isinstance(rows, np.ndarray):
         raise InputError(
@@ -140,7 +140,7 @@ def square_bounds(images: FloatArray, radius: FloatArray) -> tuple[FloatArray, F
 
 @dataclass(frozen=True)
 class Ellipsoid:
-    """{x : (x - c)'E(x - c) <= 1} with E = G'G, held as norm(G (x - shift) + h) <= 1.
+    """{x : (x - c)'E(x - c) <= 1} with E = G'G, stored as norm(G (x - shift) + h) <= 1.
 
     E is positive semidefinite by construction, in whatever precision G is. The canonical
     homogeneous form (7.8) is F'F with F = [G, h - G shift].

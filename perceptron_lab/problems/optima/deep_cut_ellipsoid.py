@@ -144,7 +144,7 @@ class Blocks:
 
     @classmethod
     def of(cls, system: ConicSystem) -> Blocks:
-        """Return the blocks of a homogenised system, without that of x_0."""
+        """Return the blocks of a homogenised system except x_0."""
         entries, constant = coefficients(system)
         blocks = system.cone.blocks[1:]
         rows, columns, starts = matrix_positions(blocks)

@@ -56,7 +56,7 @@ class AffineFrame:
 
     @property
     def undecided(self) -> BoolArray:
-        """Negatives of which rounding leaves open whether they lie in the hull, as a mask."""
+        """Mask of the negatives that may or may not lie in the hull, because of rounding."""
         return np.asarray(~(self.exactly_inside | self.outside))
 
     @property

@@ -76,7 +76,7 @@ class Program:
         return self.order * (self.order + 1) // 2
 
     def restricted(self, indices: IntArray) -> Self:
-        """Return the program of some of the examples."""
+        """Return the program of the examples at the indices."""
         return type(self)(self.rows[indices], self.signs[indices])
 
     def values(self, matrix: FloatArray) -> FloatArray:

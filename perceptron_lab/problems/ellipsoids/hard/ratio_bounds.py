@@ -94,7 +94,7 @@ def proved_upper_bound(
     weights: tuple[FloatArray, FloatArray],
     frame: AffineFrame,
 ) -> float:
-    """Return a proved upper bound of t; infinity where nothing is proved."""
+    """Return a proved upper bound of t, or infinity."""
     # Negatives that may lie off the hull by rounding restrict nothing for certain: weight 0.
     mass = frame.exactly_inside[~frame.outside] * weights[1]
     outside, mass = negatives[mass > 0.0], mass[mass > 0.0]

@@ -37,7 +37,7 @@ class SolverLimits:
     iterations: int  # of the solver at most, in total
 
     def remaining_after(self, iterations: int) -> Self:
-        """Return the limits that are left after so many iterations."""
+        """Return the limits that remain after a number of iterations."""
         return type(self)(self.iterations - iterations)
 
     def reached(self, iterations: int, operations: float = 0.0) -> bool:
@@ -72,7 +72,7 @@ class ClassPair:
         return (order + 1) * (order + 2) // 2
 
     def check_size(self) -> None:
-        """Refuse classes whose products of coordinates would not fit."""
+        """Refuse classes whose products of coordinates exceed the memory."""
         order, count, size = self.positives.shape[1], self.count, self.unknowns
         if (count + size) * size > MOST_NUMBERS:
             raise InputError(
@@ -82,7 +82,7 @@ class ClassPair:
             )
 
     def check_columns(self, examples: int) -> None:
-        """Refuse classes for which a least squares problem of so many examples would not fit."""
+        """Refuse classes whose least squares problem with this many examples exceeds the memory."""
         order, size = self.positives.shape[1], self.unknowns
         if (examples + size) * examples > MOST_NUMBERS:
             raise InputError(
@@ -197,11 +197,11 @@ class Rescaling:
 
     @classmethod
     def to_ellipsoid(cls, ellipsoid: Ellipsoid, classes: ClassPair) -> Self:
-        """Return coordinates in which an ellipsoid, scaled to hold the positives, is the unit ball.
+        """Return coordinates in which an ellipsoid around the positives is the unit ball.
 
-        Axes that are much longer than the examples extend are cut, negatives' extents being divided
-        by sqrt(1 + t0), so that a cylinder has coordinates along it as well. t0 is what the
-        ellipsoid reaches.
+        The ellipsoid is first scaled to contain the positives. Axes that are much longer than the
+        examples extend are cut, negatives' extents being divided by sqrt(1 + t0), so that a
+        cylinder has coordinates along it as well. t0 is what the ellipsoid reaches.
 
         Parameters
         ----------
