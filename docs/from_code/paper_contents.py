@@ -37,6 +37,13 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _cells(item: Item) -> tuple[str, ...]:
-    place = "**open**" if item.place == OPEN else f"``{item.place}`` (``{item.module}``)"
+    place = "**open**" if item.location == OPEN else f"``{item.location}`` (``{item.module}``)"
     refuted = "; ".join(escaped(claim.claimed) for claim in item.refuted) or "none"
-    return item.item, escaped(item.what), place, escaped(item.test), escaped(item.sample), refuted
+    return (
+        item.item,
+        escaped(item.content),
+        place,
+        escaped(item.test),
+        escaped(item.sample),
+        refuted,
+    )

@@ -62,8 +62,8 @@ def test_every_item_of_the_papers_has_a_row_and_what_is_open_is_marked() -> None
         row for row in paper_contents.page().split("   * - ")[1:] if "refuted claims" not in row
     ]
     for row, item in zip(rows, items(), strict=True):
-        assert row.startswith(f"{item.item}\n     - {escaped(item.what)}\n")
-        assert ("**open**" in row) == (item.place == OPEN)
+        assert row.startswith(f"{item.item}\n     - {escaped(item.content)}\n")
+        assert ("**open**" in row) == (item.location == OPEN)
         assert item.module in row
         assert row.count("\n     - ") == 5
 

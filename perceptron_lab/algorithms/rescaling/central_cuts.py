@@ -159,21 +159,21 @@ def direction_of_gravity(cuts: FloatArray) -> FloatArray:
     return np.asarray(total / length)
 
 
-def _whole(unit: FloatArray, others: FloatArray) -> float:
+def _whole(unit: FloatArray, remaining: FloatArray) -> float:
     return 1.0
 
 
-def _points(unit: FloatArray, others: FloatArray) -> float:
-    """Return how many of the two directions orthogonal to a unit vector the others allow."""
+def _points(unit: FloatArray, remaining: FloatArray) -> float:
+    """Return how many of the two directions orthogonal to a unit vector satisfy the other cuts."""
     side = np.array([-unit[1], unit[0]])
-    return float(sum((sign * (others @ side) >= 0.0).all() for sign in (1.0, -1.0)))
+    return float(sum((sign * (remaining @ side) >= 0.0).all() for sign in (1.0, -1.0)))
 
 
-def _arc(unit: FloatArray, others: FloatArray) -> float:
-    """Return the length of the arc orthogonal to a unit vector that the others allow."""
+def _arc(unit: FloatArray, remaining: FloatArray) -> float:
+    """Return the length of the arc orthogonal to a unit vector that the remaining ones allow."""
     first = np.cross(unit, np.eye(3)[np.abs(unit).argmin()])
     first /= np.linalg.norm(first)
-    angles = np.arctan2(others @ np.cross(unit, first), others @ first)
+    angles = np.arctan2(remaining @ np.cross(unit, first), remaining @ first)
     if not len(angles):
         return 2.0 * math.pi
     turned = np.mod(angles - angles[0] + math.pi, 2.0 * math.pi) - math.pi

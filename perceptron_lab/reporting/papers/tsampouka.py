@@ -122,9 +122,13 @@ def augmentation_figure(evidence: Evidence) -> Figure:
         (item for problem, item in augmentations.items() if rows[problem] == usual),
         key=lambda item: item.rho,
     )
-    places = [item.rho / item.longest for item in swept]
-    ratio.plot(places, [item.ratios[1] or math.nan for item in swept], marker="o", markersize=3)
-    ratio.plot(places, [item.longest / item.rho for item in swept], color="0.4", linestyle="--")
+    ratios_of_rho = [item.rho / item.longest for item in swept]
+    ratio.plot(
+        ratios_of_rho, [item.ratios[1] or math.nan for item in swept], marker="o", markersize=3
+    )
+    ratio.plot(
+        ratios_of_rho, [item.longest / item.rho for item in swept], color="0.4", linestyle="--"
+    )
     ratio.set(ylabel=r"$\gamma / \gamma_d$, and $R / \rho$ (dashed)", xlabel=r"$\rho / R$")
     ratio.set(xscale="log", yscale="log")
     for label, look in looks.items():

@@ -16,7 +16,7 @@ from perceptron_lab.reporting.theory.refutations.statement import PaperStatement
 from perceptron_lab.reporting.theory.refutations.statements import ALL
 
 OPEN = "open"
-"""The place of what the package does not have."""
+"""The location of an item that the package does not have."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Item:
 
     Parameters
     ----------
-    paper, item, what
+    paper, item, content
         The paper's key, the item as the paper numbers it, and its content in a few words.
-    place
+    location
         Kind and name in the registry, a module of the package, or :data:`OPEN`.
     test
         A file of tests, or ``none:`` and the reason.
@@ -38,8 +38,8 @@ class Item:
 
     paper: str
     item: str
-    what: str
-    place: str
+    content: str
+    location: str
     test: str
     sample: str
 
@@ -52,9 +52,9 @@ class Item:
         UnknownNameError
             If the registry does not have the name.
         """
-        if self.place == OPEN:
+        if self.location == OPEN:
             return OPEN
-        kind, _, name = self.place.partition(" ")
+        kind, _, name = self.location.partition(" ")
         if not name:
             return f"perceptron_lab.{kind}"
         return registry.module_of(registry.target(kind, name))
@@ -76,7 +76,7 @@ def items() -> tuple[Item, ...]:
 def contents() -> Exhibit:
     """Every numbered item of the papers, with its place in the package, its test and its sample.
 
-    Columns: ``paper``, ``item``, ``what``; ``place``, the name in the registry, the module, or
+    Columns: ``paper``, ``item``, ``content``; ``location``, the name in the registry, a module, or
     ``open``; ``module``; ``test`` and ``sample``, or ``none`` and the reason; ``claims``, how many
     claims at this item do not survive exact computation (``plab theory claims``).
     """
@@ -84,8 +84,8 @@ def contents() -> Exhibit:
     columns = [
         texts("paper", [item.paper for item in every]),
         texts("item", [item.item for item in every]),
-        texts("what", [item.what for item in every]),
-        texts("place", [item.place for item in every]),
+        texts("content", [item.content for item in every]),
+        texts("location", [item.location for item in every]),
         texts("module", [item.module for item in every]),
         texts("test", [item.test for item in every]),
         texts("sample", [item.sample for item in every]),

@@ -73,7 +73,7 @@ def test_everything_that_the_papers_number_has_one_entry() -> None:
 @pytest.mark.parametrize("item", items(), ids=lambda item: f"{item.paper} {item.item}")
 def test_no_entry_is_empty_and_all_that_it_names_is_there(item: Item) -> None:
     assert all(vars(item).values())
-    test, sample, is_open = item.test, item.sample, item.place == OPEN
+    test, sample, is_open = item.test, item.sample, item.location == OPEN
     assert is_open == (item.module == OPEN) == (test == "none: open") == (sample == "none: open")
     assert is_open or find_spec(item.module) is not None
     if test.startswith("none:"):
@@ -90,7 +90,7 @@ def test_no_entry_is_empty_and_all_that_it_names_is_there(item: Item) -> None:
 RUN = [
     item
     for item in items()
-    if item.place.startswith(("algorithm ", "optimiser ", "oracle ", "dataset ", "table "))
+    if item.location.startswith(("algorithm ", "optimiser ", "oracle ", "dataset ", "table "))
     and not item.sample.startswith(("theory ", "none:"))
 ]
 
@@ -98,7 +98,7 @@ RUN = [
 @pytest.mark.parametrize("item", RUN, ids=lambda item: f"{item.paper} {item.item}")
 def test_the_sample_is_a_run_of_what_the_registry_names(item: Item) -> None:
     config = (SAMPLES / item.sample / "config.json").read_text(encoding="utf-8")
-    assert json.dumps(item.place.split(" ", 1)[1]) in config
+    assert json.dumps(item.location.split(" ", 1)[1]) in config
 
 
 def test_every_refuted_claim_about_a_numbered_item_is_at_its_item() -> None:
