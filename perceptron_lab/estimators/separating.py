@@ -147,8 +147,8 @@ def linear_values(rows: Examples, weights: FloatArray, intercepts: FloatArray) -
     for k, bound in enumerate(bounds.tolist()):
         uncertain = np.flatnonzero(~(np.abs(values[:, k]) > bound) | ~np.isfinite(values[:, k]))
         if len(uncertain):
-            some = rows[uncertain]
-            values[uncertain, k] = _signed_values(some, weights[k], float(intercepts[k]))
+            uncertain_rows = rows[uncertain]
+            values[uncertain, k] = _signed_values(uncertain_rows, weights[k], float(intercepts[k]))
     return values
 
 

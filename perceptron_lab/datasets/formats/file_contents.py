@@ -242,7 +242,7 @@ def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:
         label_column = columns.label_index(_numbers(source.shape[1]))
         if label_column is None:
             return Contents(source)
-        classes = np.concatenate([some[:, label_column] for _, some in source.blocks()])
+        classes = np.concatenate([block[:, label_column] for _, block in source.blocks()])
         signs = Contents(None, classes, positive=columns.chosen_class(classes)).two_classes().signs
         # The column of labels is skipped in each block: the file is never rewritten.
         return Contents(LabelledRows(source, signs, affine=True, omitted=label_column))

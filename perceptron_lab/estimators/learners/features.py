@@ -441,8 +441,8 @@ def kernel_matrix(kernel: FeatureKernel, rows: Rows) -> FloatArray:
     data = checked_rows(rows)
     matrix = np.empty((data.shape[0], data.shape[0]))
     for start in range(0, len(matrix), BLOCK):
-        some = slice(start, start + BLOCK)
-        matrix[:, some] = kernel_values(kernel, data, dense_array(data[some]))
+        columns = slice(start, start + BLOCK)
+        matrix[:, columns] = kernel_values(kernel, data, dense_array(data[columns]))
     return matrix
 
 
