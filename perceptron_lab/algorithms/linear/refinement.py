@@ -59,6 +59,8 @@ _ROUNDS: Final = 12
 _FEW: Final = 8
 # Bits of whole numbers, beyond which they are cut off before they become doubles
 _LONG: Final = 64
+# Bits of the largest scaled entry: HiGHS refuses entries beyond 1e15
+_LARGEST_BITS: Final = 49
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class ScaledProgram:
         width, height = self.program.width, len(self.program.rows)
         rows, columns, mantissas, logs = self._entries
         exponents = logs + self.exponents[columns] - self.exponents[width + rows]
-        values = np.ldexp(mantissas, exponents)
+        values = np.ldexp(mantissas, np.minimum(exponents, _LARGEST_BITS))
         return sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(height, width)))
 
     def costs(self) -> FloatArray:
