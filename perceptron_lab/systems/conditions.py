@@ -60,16 +60,21 @@ class Condition(NamedTuple):
         numerators, denominator
             x = numerators / denominator, the denominator > 0.
         """
+        return Fraction(self.residual(numerators, denominator), denominator * self.scale)
+
+    def residual(self, numerators: Sequence[int], denominator: int) -> int:
+        """Return the slack times denominator and scale: a whole number of the same sign."""
         pairs = zip(self.coefficients, self.columns, strict=True)
-        value = (
+        return (
             sum(coefficient * numerators[j] for coefficient, j in pairs) - self.right * denominator
         )
-        return Fraction(value, denominator * self.scale)
 
     def violation(self, numerators: Sequence[int], denominator: int) -> Fraction:
-        """Return the violation of the original condition at x, 0 if x satisfies it."""
-        slack = self.slack(numerators, denominator)
-        return abs(slack) if self.equation else max(-slack, Fraction())
+        """Return by how much x violates the condition as given; 0 if it does not."""
+        residual = self.residual(numerators, denominator)
+        if not residual or (residual > 0 and not self.equation):
+            return Fraction()
+        return Fraction(abs(residual), denominator * self.scale)
 
 
 @dataclass(frozen=True)

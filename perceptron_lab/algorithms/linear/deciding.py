@@ -51,8 +51,9 @@ from perceptron_lab.systems.linear_system import LinearSystem
 # The partition of the inequalities at a point is completed by exact pivots on a tableau up to so
 # large: about a second
 MOST_ENTRIES = 200_000
-# A strictly complementary pair may take so many times the seconds that a decision took before it
-PATIENCE = 3.0
+# Large systems have a strictly complementary pair up to so many entries, if HiGHS finds it in some
+# seconds, or in so many times the seconds that the decision took
+LARGEST_PAIR, PAIR_SECONDS, PATIENCE = 50_000, 5.0, 3.0
 # One of at most so many takes next to no time
 FEW_ENTRIES = 2_000
 
@@ -136,8 +137,10 @@ class _LinearSearch:
             return self._proposed() or self._by_basis()
         began = clock_seconds()
         decision = self._by_basis()
-        if decision is not None and decision.status is Status.FEASIBLE:
-            with suppress(TimeIsUp), time_limit(PATIENCE * (clock_seconds() - began)):
+        small = self.rows.matrix.nnz <= LARGEST_PAIR
+        if small and decision is not None and decision.status is Status.FEASIBLE:
+            seconds = max(PAIR_SECONDS, PATIENCE * (clock_seconds() - began))
+            with suppress(TimeIsUp), time_limit(seconds):
                 return self._proposed() or decision
         return decision
 

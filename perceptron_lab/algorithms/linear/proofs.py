@@ -204,7 +204,7 @@ def tight_at(system: LinearSystem, numerators: Sequence[int], denominator: int) 
     return [
         k
         for k, row in enumerate(system.conditions)
-        if not row.equation and not row.slack(numerators, denominator)
+        if not row.equation and not row.residual(numerators, denominator)
     ]
 
 
