@@ -22,6 +22,17 @@ class InputError(PlabError, ValueError):
     """An invalid array, label vector or parameter."""
 
 
+class MissingProgramError(InputError):
+    """A solver that is not there: its name, the reason, and how to install it."""
+
+    def __init__(self, name: str, reason: str, remedy: str) -> None:
+        super().__init__(name, reason, remedy)
+        self.name, self.reason, self.remedy = name, reason, remedy
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.reason}; {self.remedy}"
+
+
 class RowError(InputError):
     """An invalid row: its index, counted from 0, and the reason."""
 

@@ -69,6 +69,8 @@ class Finding:
         The answer about the separation of two classes.
     out_of_memory
         What could not be allocated.
+    missing
+        The package or program without which the algorithm does not run.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Finding:
     rescalings: tuple[int, int] | None = None
     separation: SeparationAnswer | None = None
     out_of_memory: str | None = None
+    missing: str | None = None
 
     def __bool__(self) -> bool:
         return self != NOTHING
@@ -128,6 +131,8 @@ class Finding:
             sentences.append(self.separation.value)
         if self.out_of_memory is not None:
             sentences.append(self.out_of_memory)
+        if self.missing is not None:
+            sentences.append(f"{self.missing} is missing")
         return "; ".join(sentences)
 
 

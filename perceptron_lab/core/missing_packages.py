@@ -15,7 +15,6 @@ from perceptron_lab.core.errors import MissingPackageError
 _ROOT: Final = __name__.partition(".")[0]
 DISTRIBUTIONS: Final = {"flint": "python-flint", "sklearn": "scikit-learn", "yaml": "pyyaml"}
 """Imported name -> name of the distribution, where they differ."""
-_MISSING: Final = re.compile(r"([\w-]+) is not (installed|on PATH);")
 
 
 def requirement(module: str) -> str:
@@ -37,21 +36,17 @@ def requirement(module: str) -> str:
     return next((line for line in requirements if re.match(rf"{name}\b(?!-)", line, re.I)), name)
 
 
-def installed_meanwhile(message: str) -> str:
-    """Return the package or program that a message calls missing, if it is here now, or ``""``.
+def is_installed(name: str) -> bool:
+    """Return whether there is a program on PATH or a package of this name.
 
     Examples
     --------
-    >>> installed_meanwhile("numpy is not installed; run pip install numpy")
-    'numpy'
+    >>> is_installed("numpy")
+    True
     """
     from shutil import which
 
-    missing = _MISSING.match(message)
-    if missing is None:
-        return ""
-    name = missing[1]
-    return name if (which(name) if missing[2] == "on PATH" else find_spec(name)) else ""
+    return which(name) is not None or find_spec(name) is not None
 
 
 class MissingPackages:

@@ -25,7 +25,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.core.claims import Claim
-from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.core.errors import DataError, MissingProgramError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import STRICT
 from perceptron_lab.core.results import Bound, FloatArray
@@ -138,7 +138,7 @@ def error(state: State) -> None:
 
 
 def missing_program(state: State) -> None:
-    raise InputError("plab-ghost is not on PATH; install it")
+    raise MissingProgramError("plab-ghost", "is not on PATH", "install it")
 
 
 def memory(state: State) -> None:

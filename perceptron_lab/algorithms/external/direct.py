@@ -31,7 +31,7 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.errors import MissingProgramError, NumericalError
 from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import seconds_left
@@ -278,7 +278,7 @@ class Ecos(Direct):
     iterations: Count = 100
 
     def find(self) -> None:
-        """Raise InputError if ECOS is not installed."""
+        """Raise MissingProgramError if ECOS is not installed."""
         _installed()
 
     def solve(
@@ -318,6 +318,7 @@ def _installed() -> ModuleType:
     try:
         import ecos
     except ModuleNotFoundError:
-        raise InputError("ecos is not installed; run pip install perceptron-lab[ecos]") from None
+        remedy = "run pip install perceptron-lab[ecos]"
+        raise MissingProgramError("ecos", "is not installed", remedy) from None
     module: ModuleType = ecos
     return module

@@ -29,7 +29,7 @@ from perceptron_lab.algorithms.external.sdpa_format import (
     parse_sections,
     sdpa_data,
 )
-from perceptron_lab.core.errors import InputError, NumericalError
+from perceptron_lab.core.errors import MissingProgramError, NumericalError
 from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 from perceptron_lab.core.time_limit import seconds_left
 from perceptron_lab.systems.pencil import SdpaData, write_sdpa
@@ -56,14 +56,16 @@ class SdpaProgram(LargestMarginSolver):
     time_limit: Positive = 300.0
 
     def find(self) -> None:
-        """Raise InputError if the program is not on PATH."""
+        """Raise MissingProgramError if the program is not on PATH."""
         self.path()
 
     def path(self) -> str:
         """Return the path of the program."""
         path = shutil.which(self.command)
         if path is None:
-            raise InputError(f"{self.command} is not on PATH; Debian: apt install {self.package}")
+            raise MissingProgramError(
+                self.command, "is not on PATH", f"Debian: apt install {self.package}"
+            )
         return path
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:

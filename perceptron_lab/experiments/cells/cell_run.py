@@ -25,7 +25,7 @@ from threadpoolctl import ThreadpoolController
 
 from perceptron_lab.certificates import margin
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import DataError, InputError
+from perceptron_lab.core.errors import DataError, InputError, MissingProgramError
 from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.killable_calls import call_directly
 from perceptron_lab.core.results import Result, Status, Trace
@@ -153,7 +153,7 @@ def run_cell(
             measured = kind == "algorithm" and problem.measure
             measures = measured(result.point) if measured else {}
     except InputError as error:
-        return failure(error) if kind == "learner" else Outcome(Status.SKIPPED, str(error))
+        return failure(error) if kind == "learner" else _skipped(error)
     except Exception as error:
         return failure(error)
     scalars = {name: float(value) for name, value in measures.items() if np.ndim(value) == 0}
@@ -163,6 +163,12 @@ def run_cell(
         if not name.startswith("optimum_")  # which have separate columns
     }
     return Outcome(result.status, result.message, result, scalars, finding=result.finding)
+
+
+def _skipped(error: InputError) -> Outcome:
+    """Return the outcome of an algorithm that does not run on the problem."""
+    missing = error.name if isinstance(error, MissingProgramError) else None
+    return Outcome(Status.SKIPPED, str(error), finding=Finding(missing=missing))
 
 
 def _result(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | None) -> Result:

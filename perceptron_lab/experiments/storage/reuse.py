@@ -12,9 +12,10 @@ from typing import Final
 
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.goals import Budget
-from perceptron_lab.core.missing_packages import installed_meanwhile
+from perceptron_lab.core.missing_packages import is_installed
 from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.configuration.config import ProcessLimits
+from perceptron_lab.experiments.configuration.rows import finding_in
 from perceptron_lab.experiments.provenance.code_digest import is_of_whole_package, shown_digest
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 
@@ -88,10 +89,10 @@ def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
         return "it was killed from outside, which is tried again by every run"
     if stored.status in (Status.KILLED, Status.OUT_OF_MEMORY):
         return _raised(stored, planned.budget, limits)
-    if stored.status is Status.SKIPPED and (
-        name := installed_meanwhile(stored.row.get("message", ""))
+    if (missing := finding_in(stored.row.get("finding")).missing) is not None and is_installed(
+        missing
     ):
-        return f"{name} was missing, and is installed now"
+        return f"{missing} was missing, and is installed now"
     if not stored.recorded.covers(planned.recorded):
         return "its trace lacks records that are asked for now"
     stored_budget, budget = stored.budget, planned.budget
