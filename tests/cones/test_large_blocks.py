@@ -34,6 +34,7 @@ RUN = [
     "correlation-rescaling",
     "space-dilation",
     "ellipsoid",
+    "central-cuts",
     "relaxed-perceptron",
     "rescaled-perceptron",
     "normalized-perceptron",

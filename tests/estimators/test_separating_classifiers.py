@@ -37,7 +37,7 @@ ALL = [
     PerceptronClassifier(),
     MarginPerceptronClassifier(),
     EllipsoidMethodClassifier(),
-    RescaledPerceptronClassifier(max_iter=300),
+    RescaledPerceptronClassifier(max_iter=20_000),
     SmoothedPerceptronClassifier(),
     MirrorProxClassifier(),
     MaxMarginClassifier(),

@@ -98,7 +98,7 @@ class CentralCuts(MistakeDriven[SampledState], InCoordinates[SampledState]):
         """Return the state at 0, the centre of the ball."""
         n = system.dimension
         if n > LARGEST:
-            raise InputError(f"{n} unknowns; central-cuts allows {LARGEST}: take ellipsoid")
+            raise InputError(f"{n} unknowns; central-cuts allows {LARGEST}; choose ellipsoid")
         state = SampledState(np.zeros(n), rng=rng)
         if self.centre == "gravity" and n > 3:
             directions = rng.standard_normal((self.samples, n))
