@@ -6,14 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from from_code import (
-    algorithm_pages,
-    component_pages,
-    paper_contents,
-    reference,
-    repository_links,
-    start_pictures,
-)
+from from_code import algorithm_pages, component_pages, reference, repository_links, start_pictures
 from from_code.docstrings import as_restructured_text
 from from_code.paper_keys import paper_key
 from from_code.themed_pictures import save_both
@@ -40,7 +33,6 @@ def _make(app: Any) -> None:
     algorithm_pages.write(folder / "algorithms")
     component_pages.write(folder)
     reference.write(folder / "reference.rst")
-    paper_contents.write(folder / "papers.rst")
     start_pictures.write(folder / "pictures")
     save_both(draw_packages.draw, folder / "pictures", "packages")
 

@@ -1,49 +1,46 @@
-"""The page of all numbered items of the papers, from their table and the registry."""
+"""The page of all numbered items of the papers, from their table, the registry and the claims.
+
+`python -m from_code.paper_contents` in the folder docs writes it; a test holds it up to date.
+"""
 
 from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
 
-from from_code.docstrings import escaped
 from from_code.written import write_text
 from perceptron_lab.reporting.theory.contents import OPEN, Item, items
 
-TITLE = "The numbered items of the papers"
-OPENING = (
-    "Every numbered algorithm, theorem, table, figure and open problem, with its place in the "
-    "package (a registered name and its module), its test, and its sample: a folder of "
-    "``results/sample``, or a table of ``plab theory``. What is **open** the package does not have."
-)
-HEADS = ("item", "content", "place", "test", "sample", "refuted claims")
+PAGE = Path(__file__).parents[1] / "papers" / "contents.md"
+OPENING = """# The numbered items of the papers
 
-
-def write(path: Path) -> None:
-    """Write the page."""
-    write_text(path, page())
+Every numbered algorithm, theorem, table, figure and open problem, with its location in the
+package (a registered name or a module), its test, and its sample: a folder of `results/sample`, or
+a table of `plab theory`. What is **open** the package does not have. The last column has the claims
+at the item that fail when they are computed exactly (`plab theory claims`). `plab theory contents`
+writes the same table as CSV and LaTeX.
+"""
+HEADS = ("item", "content", "location", "test", "sample", "claims that fail")
 
 
 def page() -> str:
     """Return the page: a table per paper."""
-    text = f"{TITLE}\n{'=' * len(TITLE)}\n\n{OPENING}\n\n"
-    for paper, own in groupby(items(), lambda item: item.paper):
-        text += f"{paper}\n{'-' * len(paper)}\n\n.. list-table::\n   :header-rows: 1\n\n"
-        text += _row(HEADS) + "".join(_row(_cells(item)) for item in own) + "\n"
+    text = OPENING
+    for paper, of_paper in groupby(items(), lambda item: item.paper):
+        rows = [_cells(item) for item in of_paper]
+        text += f"\n## {paper}\n\n" + "".join(map(_row, (HEADS, ("---",) * len(HEADS), *rows)))
     return text
 
 
 def _row(cells: tuple[str, ...]) -> str:
-    return "   * - " + "\n     - ".join(cells) + "\n"
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _cells(item: Item) -> tuple[str, ...]:
-    place = "**open**" if item.location == OPEN else f"``{item.location}`` (``{item.module}``)"
-    refuted = "; ".join(escaped(claim.claimed) for claim in item.refuted) or "none"
-    return (
-        item.item,
-        escaped(item.content),
-        place,
-        escaped(item.test),
-        escaped(item.sample),
-        refuted,
-    )
+    location = "**open**" if item.location == OPEN else f"`{item.location}` in `{item.module}`"
+    refuted = "; ".join(claim.claimed.replace("|", "\\|") for claim in item.refuted) or "none"
+    return item.item, item.content, location, f"`{item.test}`", f"`{item.sample}`", refuted
+
+
+if __name__ == "__main__":
+    write_text(PAGE, page())
