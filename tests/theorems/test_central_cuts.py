@@ -152,5 +152,5 @@ def test_what_has_no_bound_says_why_and_large_systems_are_refused() -> None:
     facts = ConicSystem.from_rows(np.eye(4)).facts(0.5)
     assert CentralCuts().bound(facts).reason == "the centre of gravity is estimated from samples"
     assert "analytic centre" in CentralCuts(centre="analytic").bound(facts).reason
-    with pytest.raises(InputError, match=r"101 unknowns; central-cuts allows 100; choose ellipsoid"):
+    with pytest.raises(InputError, match="101 unknowns; central-cuts allows 100"):
         solve(np.eye(101), "central-cuts")
