@@ -328,7 +328,7 @@ def check_scores(system, claim, p, q, rows):
             strict = not (margin or name == "sign occurs" or (b and "closed" in name))
             require_inside(kind, order, scores[b], strict, factors.get(b))
         require(name != "sign occurs" or y[claim["column"]] * claim["sign"] > 0, "another sign")
-        if name.endswith("objective at most"):
+        if name in ("objective at most", "closed objective at most"):
             require(sum(map(mul, system.objective, y[1:])) * q <= p * y[0] * system.scale, "c'x")
     elif name == "ratio at least":  # E = (y + y') / 2 is semidefinite
         most, least = (max(s for c, _, s, *_ in lines if c == b) for b in (0, 1))

@@ -527,6 +527,12 @@ def of_programs() -> Iterator[Meant]:
         objective_most([10**9 - 1, 2 * 10**9], 1, 1),
     )
     yield "objective outside", FEASIBILITY, sdpa_file([1], [-1], ones), objective_most([0, 1], 1, 0)
+    boundary = sdpa_file([0.5], [-1], "1 1 1 1 0.25", "0 1 1 1 0.25")
+    on_it = objective_most([1, 2], 1, 1)
+    yield "objective on the boundary", FEASIBILITY, boundary, on_it
+    yield "PROVED closed objective", FEASIBILITY, boundary, closed(on_it)
+    lower = closed(objective_most([10**9 - 1, 2 * 10**9], 1, 1))
+    yield "closed objective below", FEASIBILITY, boundary, lower
     yield (
         "objective of a recession",
         RECESSION,

@@ -34,14 +34,16 @@ def is_true(system: System, claim: dict[str, Any]) -> bool | None:
         return all(
             expected == (score > 0) for expected, score in zip(positive, scores, strict=True)
         )
-    if name.startswith("closed"):
+    if name in ("closed feasible", "closed infeasible"):
         return _possible(rows[:1], rows) is (name == "closed feasible")
-    if name.startswith("objective"):
+    if "objective" in name:
         assert system.costs is not None
         costs = [Fraction(int(cost.p), int(cost.q)) for cost in system.costs]
         excess = [Fraction(p, q), *(-cost for cost in costs)]  # p / q x_0 - c'x
         if name == "objective at most":
             return _possible(rows, [excess])
+        if name == "closed objective at most":
+            return _possible(rows[:1], [*rows, excess])
         return not _possible([rows[0], excess], rows)
     return None
 

@@ -136,7 +136,7 @@ def objective_at_most(system: System, claim: Claim) -> None:
     with_keys(claim, "claim", "bound", "point", "factors")
     costs, (p, q) = of_program(system), ratio(claim["bound"])
     first, *x = integers(claim["point"], system.width)
-    require_inside(system, claim, [first, *x], closed_rows=False)
+    require_inside(system, claim, [first, *x], closed_rows=claim["claim"].startswith("closed"))
     value = sum((c * entry for c, entry in zip(costs, x, strict=True)), fmpq(0)) / first
     require_proof(value <= fmpq(p, q), "an objective above the bound")
 
@@ -447,6 +447,7 @@ CLAIMS: dict[str, Callable[[System, Claim], None]] = {
     "sign occurs": sign_occurs,
     "sign excluded": sign_excluded,
     "objective at most": objective_at_most,
+    "closed objective at most": objective_at_most,
     "objective at least": objective_at_least,
     "ratio at least": ratio_at_least,
     "ratio at most": ratio_at_most,
