@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from perceptron_lab.systems.linear_system import LinearSystem
+from perceptron_lab.systems.linear_system import LinearSystem, linear_system
 from tests.algorithms.linear.exact_simplex import has_a_point
-from tests.algorithms.linear.random_systems import Given, dot, random_system
+from tests.algorithms.linear.random_systems import Given, combined, dot, random_system
 
 Costs = dict[int, Fraction]
 
@@ -62,3 +62,30 @@ def is_bounded(drawn: Given, costs: Costs) -> bool:
     signs = [[Fraction(int(k == i)) for k in range(count)] for i in free]
     target = [costs.get(j, Fraction(0)) for j in range(width)]
     return has_a_point(signs, [Fraction(0)] * len(free), dense, target)
+
+
+def larger_program(seed: int) -> tuple[LinearSystem, Costs, bool]:
+    """A sparse program around a point, and whether a gap from 1 to 1e-30 makes it infeasible.
+
+    The gap is that of a row opposite to a combination of the others. A third of the programs have
+    columns scaled by powers of ten from 1e-13 to 1e13.
+    """
+    rng = np.random.default_rng([seed, 77])
+    width, count, equal = (int(k) for k in rng.integers([20, 10, 0], [60, 50, 10]))
+    matrix = rng.integers(-9, 10, (count + equal, width)) * (
+        rng.random((count + equal, width)) < 0.2
+    )
+    x = rng.integers(0, 4, width)
+    powers = rng.integers(-13, 14, width) if seed % 3 == 0 else np.zeros(width, int)
+    by = [Fraction(10) ** int(power) for power in powers]
+    right = [Fraction(int(b)) for b in matrix[:count] @ x - rng.integers(0, 3, count)]
+    values = [Fraction(int(d)) for d in matrix[count:] @ x]
+    lines = [[int(a) * factor for a, factor in zip(row, by, strict=True)] for row in matrix]
+    rows, infeasible = lines[:count], bool(seed % 2)
+    if infeasible:
+        weights = rng.integers(0, 3, count).tolist()
+        rows.append([-one for one in combined(rows, weights)])
+        right.append(Fraction(1, 10 ** (seed % 31)) - dot(weights, right))
+    equations = (lines[count:], values) if equal else None
+    costs = {j: int(c) * by[j] for j, c in enumerate(rng.integers(-2, 8, width)) if c}
+    return linear_system(rows, right, equations, lower=0), costs, infeasible

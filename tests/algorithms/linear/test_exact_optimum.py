@@ -8,7 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from perceptron_lab import Budget, optimum
 from perceptron_lab.algorithms.linear.bounded_program import BoundedProgram
@@ -24,7 +26,13 @@ from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.systems.conditions import LinearObjective
 from perceptron_lab.systems.linear_system import LinearSystem, linear_system
-from tests.algorithms.linear.random_programs import Costs, is_bounded, random_program
+from tests.algorithms.linear.random_programs import (
+    Costs,
+    is_bounded,
+    larger_program,
+    random_program,
+)
+from tests.repetitions import repeated
 
 ONE = Fraction(1)
 
@@ -204,3 +212,26 @@ def test_a_changed_optimum_is_not_verified(field: str, tmp_path: Path) -> None:
         assert faults(system, Status.FEASIBLE, proof) != []
     fields = OptimumFields.of(system, Status.FEASIBLE, proof, "a basis of HiGHS")
     assert (fields.exact == "16/3") == (field != "linear")
+
+
+@pytest.mark.parametrize("block", repeated(range(8), kept=1))
+def test_larger_programs_are_decided_with_certificates(block: int) -> None:
+    for seed in range(31 * block, 31 * block + 31):
+        system, costs, infeasible = larger_program(seed)
+        answer = minimised(system, costs)
+        check(system, costs, answer)
+        assert (answer.status is Status.INFEASIBLE) == infeasible, seed
+        assert minimised(system, {}).status is (
+            Status.INFEASIBLE if infeasible else Status.FEASIBLE
+        )
+
+
+def test_a_chain_of_equations_is_solved_by_substitution() -> None:
+    """x_0 = 0 and x_j = x_{j-1} + 1, so that the least x_n is n."""
+    count = 1000
+    steps = sp.eye_array(count, format="csr") - sp.eye_array(count, k=-1, format="csr")
+    right = np.append(0, np.ones(count - 1, dtype=int))
+    system = linear_system(np.zeros((0, count)), [], (steps.astype(int), right), lower=0)
+    answer = minimised(system, {count - 1: ONE})
+    assert answer.value == count - 1
+    check(system, {count - 1: ONE}, answer)
