@@ -1,13 +1,16 @@
 """Record today's version of the code in the rows of a store, where reruns give the same results.
 
-    python -m scripts.restamp_store FOLDER...
+    python -m scripts.restamp_store [--every ALGORITHM] FOLDER...
 
 The digest of a row contains names and sources of modules, so that a move or a new name makes rows
 stale that a run would make again bit for bit. Of each algorithm (learner, optimiser) and dataset of
 the store the quickest cell that a clock did not end is run again. If all columns but times,
-messages and environments agree, and all lists of the traces but the seconds, every row is given
-the digest that its code has now. Otherwise the differences are listed, and the store stays as it
-is.
+messages and environments agree, and all lists of the traces but the seconds, every row of that
+algorithm and dataset is given the digest that its code has now. Otherwise the differences are
+listed, and its rows stay as they are: ``plab run`` makes them again.
+
+``--every`` names an algorithm that was changed. Each of its cells that a clock did not end is run
+again and restamped for itself, and the others stay as they are.
 
 Columns, measures and parameters that rows did not have when they were made are not compared. Each
 store has a process of its own, under the BLAS kernel that its rows were made under.
@@ -15,7 +18,9 @@ store has a process of its own, under the BLAS kernel that its rows were made un
 
 from __future__ import annotations
 
+import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -55,7 +60,7 @@ class Outcome:
     compared
         How many cells were run again.
     differences
-        What differs; empty if all agree.
+        What differs, in rows that stay as they are; empty if all agree.
     untested
         Algorithms and datasets none of whose cells can be run again, with the reason.
     """
@@ -66,8 +71,8 @@ class Outcome:
     untested: tuple[str, ...]
 
 
-def restamp(folder: Path, most_seconds: float = float("inf")) -> Outcome:
-    """Restamp the store of a folder if its rows are what the code gives now.
+def restamp(folder: Path, most_seconds: float = sys.float_info.max, every: str = "") -> Outcome:
+    """Restamp the rows of a store that are what the code gives now.
 
     Parameters
     ----------
@@ -75,6 +80,8 @@ def restamp(folder: Path, most_seconds: float = float("inf")) -> Outcome:
         The experiment's.
     most_seconds
         Cells that took longer are not run again.
+    every
+        An algorithm whose cells are all run again.
     """
     code = CellCode()
     with Reader.open(folder) as reader:
@@ -85,23 +92,26 @@ def restamp(folder: Path, most_seconds: float = float("inf")) -> Outcome:
             return Outcome(0, 0, (), ())
         base = resolved(reader.about("base"), folder)
         cells = {(c.instance.title, c.variant.label, c.seed): c for c in plan(_experiment(reader))}
-        selected, untested = _chosen(runs, most_seconds)
+        selected, untested = _chosen(runs, most_seconds, every)
         differences: list[str] = []
-        for planned, stored in selected:
+        agreeing: set[str] = set()
+        for group in selected:
+            planned, stored = group[0]
             name = f"{planned.title}, {planned.label}, seed {planned.settings['seed']}"
             cell = cells.get((planned.title, planned.label, planned.settings["seed"]))
-            differences_of_cell = _differences(
-                cell, planned, stored, reader.trace(planned.cell), base
-            )
-            differences += [f"{name}: {difference}" for difference in differences_of_cell]
-    if differences:
-        return Outcome(0, len(selected), tuple(differences), tuple(untested))
-    with edited(folder) as connection:
-        for stored in stale:
-            replace_row(connection, stored.cell, core=digests[stored.cell])
-    with Reader.open(folder) as reader:
-        export(folder, reader, reader.rows())
-    return Outcome(len(stale), len(selected), (), tuple(untested))
+            trace = reader.trace(planned.cell)
+            differing = [*_differences(cell, planned, stored, trace, base)]
+            differences += [f"{name}: {difference}" for difference in differing]
+            if not differing:
+                agreeing |= {stored.cell for _, stored in group}
+    restamped = [stored for stored in stale if stored.cell in agreeing]
+    if restamped:
+        with edited(folder) as connection:
+            for stored in restamped:
+                replace_row(connection, stored.cell, core=digests[stored.cell])
+        with Reader.open(folder) as reader:
+            export(folder, reader, reader.rows())
+    return Outcome(len(restamped), len(selected), tuple(differences), tuple(untested))
 
 
 def _experiment(reader: Reader) -> Any:
@@ -109,19 +119,33 @@ def _experiment(reader: Reader) -> Any:
 
 
 def _chosen(
-    runs: Sequence[tuple[Planned, Stored]], most_seconds: float
-) -> tuple[list[tuple[Planned, Stored]], list[str]]:
-    """Return the quickest cell of each algorithm and dataset, and those that have none."""
-    groups: dict[tuple[str, str], list[tuple[float, Planned, Stored]]] = {}
+    runs: Sequence[tuple[Planned, Stored]], most_seconds: float, every: str
+) -> tuple[list[list[tuple[Planned, Stored]]], list[str]]:
+    """Return groups of rows, the cell that is run again first, and the groups that have none."""
+    groups: dict[tuple[str, ...], list[tuple[Planned, Stored]]] = {}
     for planned, stored in runs:
-        key = (planned.settings["algorithm"], planned.settings["dataset"])
-        cells = groups.setdefault(key, [])
-        seconds = stored.row.get("total_seconds")
-        if stored.status not in _NOT_REPEATABLE and (seconds or 0.0) <= most_seconds:
-            cells.append((float("inf") if seconds is None else seconds, planned, stored))
-    quickest = [min(cells, key=lambda cell: cell[0]) for cells in groups.values() if cells]
-    untested = [f"{name} on {data}" for (name, data), cells in groups.items() if not cells]
-    return [(planned, stored) for _, planned, stored in quickest], untested
+        algorithm = planned.settings["algorithm"]
+        single = (planned.cell,) if algorithm == every else ()
+        groups.setdefault((algorithm, planned.settings["dataset"], *single), []).append(
+            (planned, stored)
+        )
+    selected: list[list[tuple[Planned, Stored]]] = []
+    untested: list[str] = []
+    for key, group in groups.items():
+        quickest = min(group, key=lambda pair: _seconds(pair[1]))
+        if _seconds(quickest[1]) <= most_seconds:
+            selected.append([quickest, *(pair for pair in group if pair is not quickest)])
+        else:
+            untested.append(" on ".join(key[:2]))
+    return selected, untested
+
+
+def _seconds(stored: Stored) -> float:
+    """Return how long a cell took; infinity if a clock ended it, so that a rerun may differ."""
+    if stored.status in _NOT_REPEATABLE:
+        return math.inf
+    seconds = stored.row.get("total_seconds")
+    return sys.float_info.max if seconds is None else float(seconds)
 
 
 def _differences(
@@ -188,29 +212,36 @@ def kernels(folder: Path) -> set[str]:
     }
 
 
-def report(folder: Path) -> int:
-    """Restamp a store and print what became of it; return 1 if it was left as it is."""
-    report = restamp(folder)
-    outcome = f"{report.rows} rows restamped" if not report.differences else "left as it is"
-    sys.stdout.write(f"{folder}: {outcome}, {report.compared} cells run again\n")
+def report(folder: Path, every: str) -> int:
+    """Restamp a store and print what became of it; return 1 if some cells differ."""
+    report = restamp(folder, every=every)
+    counts = f"{report.rows} rows restamped, {report.compared} cells run again"
+    sys.stdout.write(f"{folder}: {counts}\n")
     sys.stdout.writelines(f"  differs: {difference}\n" for difference in report.differences)
     sys.stdout.writelines(f"  not run again: {cell}\n" for cell in report.untested)
     return int(bool(report.differences))
 
 
-def main(folders: Sequence[str]) -> int:
-    """Restamp stores; return 1 if one was left as it is."""
+def main(arguments: Sequence[str]) -> int:
+    """Restamp stores; return 1 if some cells differ."""
+    parser = argparse.ArgumentParser(prog="restamp_store")
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--every", default="", metavar="ALGORITHM")
+    parser.add_argument("--here", action="store_true", help="in this process, for one folder")
+    options = parser.parse_args(arguments)
+    if options.here:
+        return report(options.folders[0], options.every)
     failed = 0
-    for folder in folders:
+    for folder in options.folders:
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         variables = os.environ | dict.fromkeys(threads, "1")
-        if len(kernel_names := kernels(Path(folder))) == 1:
+        if len(kernel_names := kernels(folder)) == 1:
             variables["OPENBLAS_CORETYPE"] = kernel_names.pop()
-        command = [sys.executable, "-m", "scripts.restamp_store", "--here", folder]
+        command = [sys.executable, "-m", "scripts.restamp_store", "--here", str(folder)]
+        command += ["--every", options.every]
         failed |= subprocess.run(command, env=variables, check=False).returncode
     return failed
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    sys.exit(report(Path(arguments[1])) if arguments[:1] == ["--here"] else main(arguments))
+    sys.exit(main(sys.argv[1:]))

@@ -86,9 +86,23 @@ def test_a_differing_result_is_named_and_nothing_changes(
     assert main([str(folder)]) == 1
     assert (folder / schema.NAME).read_bytes() == before
     output = capfd.readouterr().out
-    assert "left as it is, 4 cells run again\n" in output
+    assert "0 rows restamped, 4 cells run again\n" in output
     assert "updates was 99 and is" in output
     assert len(kernels(folder)) <= 1
+
+
+@pytest.mark.slow
+def test_rows_of_an_algorithm_that_differs_stay_as_they_are(folder: Path) -> None:
+    with Reader.open(folder) as reader:
+        rows = {stored.cell: stored.row for _, stored in reader.runs()}
+    changed_cell = next(cell for cell, row in rows.items() if row["algorithm"] == "ellipsoid")
+    with edited(folder) as connection:
+        replace_row(connection, changed_cell, row=rows[changed_cell] | {"updates": 99})
+    report = restamp(folder, every="ellipsoid")
+    assert (report.rows, report.compared) == (11, 8)
+    assert len(report.differences) == 1
+    with Reader.open(folder) as reader:
+        assert [s.cell for _, s in reader.runs() if s.core == OTHER] == [changed_cell]
 
 
 def test_traces_are_compared_except_for_thinned_lists() -> None:
