@@ -14,6 +14,7 @@ from perceptron_lab.algorithms.linear.proofs import Weights, contradiction, leas
 from perceptron_lab.algorithms.linear.refinement import Refinement
 from perceptron_lab.core.results import Status
 from perceptron_lab.core.time_limit import TimeIsUp, last_proofs
+from perceptron_lab.systems.block_triangular import Quotient
 from perceptron_lab.systems.linear_system import LinearSystem
 
 
@@ -131,15 +132,25 @@ def _bracket(search: Refinement, status: Status) -> ExactOptimum:
     Whatever the multipliers y are, c - A'y is made up for by bounds of variables where these exist
     (Neumaier and Shcherbina, Mathematical Programming 99, 2004).
     """
-    optimum = ExactOptimum(status)
-    if search.last is None:
-        return optimum
-    program, basis = search.program, search.last.basis
+    optimum, program = ExactOptimum(status), search.program
+    basis = None if search.last is None else search.last.basis
     with last_proofs(), suppress(TimeIsUp, ArithmeticError):
-        if not basis.violations:
+        multipliers = search.multipliers
+        if multipliers is not None:
+            optimum = _bounded_below(optimum, program, multipliers)
+        if basis is not None and not basis.violations:
             optimum = replace(optimum, point=basis.point, upper=program.value(basis.point))
-        weights = program.weights(basis.duals, program.costs)
-        if weights is not None:
-            lower = least_cost(program.system, weights, program.costs)
-            optimum = replace(optimum, weights=weights, lower=lower)
+        if basis is not None:
+            optimum = _bounded_below(optimum, program, basis.duals)
     return optimum
+
+
+def _bounded_below(
+    optimum: ExactOptimum, program: BoundedProgram, multipliers: Mapping[int, Quotient]
+) -> ExactOptimum:
+    """Return the bracket with the bound that multipliers prove, where that is larger."""
+    weights = program.weights(multipliers, program.costs)
+    lower = None if weights is None else least_cost(program.system, weights, program.costs)
+    if weights is None or lower is None or (optimum.lower is not None and lower <= optimum.lower):
+        return optimum
+    return replace(optimum, weights=weights, lower=lower)

@@ -16,7 +16,7 @@ Journal on Computing 28 (2016) 449-464.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +25,7 @@ from typing import Final
 
 import numpy as np
 import scipy.sparse as sp
+from flint import fmpz
 
 from perceptron_lab.algorithms.linear.alternatives import Work
 from perceptron_lab.algorithms.linear.bounded_program import BoundedProgram, Limit
@@ -48,7 +49,7 @@ from perceptron_lab.algorithms.linear.proofs import Weights, contradiction
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.systems.block_triangular import SingularError
+from perceptron_lab.systems.block_triangular import Quotient, SingularError
 from perceptron_lab.systems.conditions import Condition, bound_conditions, condition
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -110,16 +111,36 @@ class ScaledProgram:
         values = np.ldexp(mantissas, np.minimum(exponents, _LARGEST_BITS))
         return sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(height, width)))
 
+    @cached_property
+    def _scaled_costs(self) -> dict[int, Fraction]:
+        exponents, costs = self.exponents.tolist(), self.program.costs
+        return {j: _shifted(cost, exponents[j]) for j, cost in costs.items()}
+
+    @cached_property
+    def _unit(self) -> int:
+        """The k with 2^-k c in doubles, scaled, the largest near 1."""
+        return _log2(max(map(abs, self._scaled_costs.values()), default=Fraction(1)))
+
     def costs(self) -> FloatArray:
-        """Return c in doubles, scaled, the largest near 1."""
-        width = self.program.width
-        pairs = self.program.costs.items()
-        scaled = {j: _shifted(cost, int(self.exponents[j])) for j, cost in pairs}
-        largest = max(map(abs, scaled.values()), default=Fraction(1))
-        costs = np.zeros(width)
-        for j, cost in scaled.items():
-            costs[j] = to_double(_shifted(cost, -_log2(largest)))
+        """Return c in doubles, scaled."""
+        costs = np.zeros(self.program.width)
+        for j, cost in self._scaled_costs.items():
+            costs[j] = to_double(_shifted(cost, -self._unit))
         return costs
+
+    def multipliers(self, duals: FloatArray) -> dict[int, Quotient]:
+        """Return HiGHS's multipliers exactly, without those of limits that do not exist."""
+        program, width = self.program, self.program.width
+        exponents = self.exponents[width:].tolist()
+        exact = (
+            _shifted(Fraction(dual), self._unit - exponent)
+            for dual, exponent in zip(duals.tolist(), exponents, strict=True)
+        )
+        return {
+            i: (fmpz(y.numerator), fmpz(y.denominator))
+            for i, y in enumerate(exact)
+            if y and (program.lower if y > 0 else program.upper)[width + i] is not None
+        }
 
     def around(self, basis: ExactBasis | None) -> HighsProgram:
         """Return the program moved to the solution of a basis, or as it is, for HiGHS."""
@@ -180,6 +201,10 @@ class Refinement:
         Iterations of HiGHS's simplex method.
     claim
         HiGHS's first status.
+    last
+        The last basis.
+    multipliers
+        Of the rows, by HiGHS's first answer; they prove a bound, if no good one.
     """
 
     program: BoundedProgram
@@ -187,6 +212,7 @@ class Refinement:
     iterations: int = 0
     claim: str = ""
     last: Outcome | None = None
+    multipliers: Mapping[int, Quotient] | None = None
 
     def solved(self) -> Outcome | None:
         """Return what is proved; None where no basis comes, or the pivots are spent.
@@ -258,6 +284,8 @@ class Refinement:
         scaled = ScaledProgram(self.program)
         answer = self._answer(scaled.around(None), Start(presolve=True))
         self.claim = answer.status
+        if answer.optimal and np.isfinite(answer.duals).all():
+            self.multipliers = scaled.multipliers(answer.duals)
         if answer.states is None:
             answer = self._answer(scaled.around(None), Start())
         proposals = set[bytes]()

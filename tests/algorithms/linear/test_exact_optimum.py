@@ -22,6 +22,7 @@ from perceptron_lab.algorithms.linear.refinement import elastic, recession
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
+from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.systems.conditions import LinearObjective
@@ -235,3 +236,23 @@ def test_a_chain_of_equations_is_solved_by_substitution() -> None:
     answer = minimised(system, {count - 1: ONE})
     assert answer.value == count - 1
     check(system, {count - 1: ONE}, answer)
+
+
+def test_a_bracket_needs_no_exact_basis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HiGHS's multipliers prove a lower bound where bounds of variables absorb what they miss."""
+
+    def ends(*_: object) -> None:
+        raise TimeIsUp
+
+    monkeypatch.setattr("perceptron_lab.algorithms.linear.refinement.pivoted", ends)
+    rows, right = [[0.3, 0.7, 1000.1], [0.9, 0.1, 3e-5]], [0.7, 0.1]
+    costs = {0: Fraction(1, 3), 1: Fraction(7), 2: Fraction(1000)}
+    bounded = linear_system(rows, right, lower=0, upper=1)
+    bracket = minimised(bounded, costs)
+    assert bracket.status is Status.TIME_LIMIT
+    assert bracket.lower is not None
+    assert combination(bounded, bracket.weights) == (costs, bracket.lower)
+    monkeypatch.undo()
+    exact = minimised(bounded, costs).value
+    assert exact is not None
+    assert 0 <= exact - bracket.lower < Fraction(1, 10**6)
