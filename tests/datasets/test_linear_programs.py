@@ -117,6 +117,16 @@ def test_notes_list_ignored_sections_and_relaxed_integers(tmp_path: Path) -> Non
     assert "X >= 0" not in conditions(problem)
 
 
+def test_numbers_that_stand_for_infinity_are_noted(tmp_path: Path) -> None:
+    note = "limits of 1e20 or more stand for infinity: {}"
+    infinite = MPS.replace(" UP BND       X            4.0", " UP BND       X            7e20")
+    problem = read(tmp_path, infinite)
+    assert problem.notes[-1] == note.format("X")
+    assert "X <= 4" not in conditions(problem)
+    text = "minimize x\nsubject to\n r: x + y <= 3e25\nbounds\n -1e30 <= x <= 5\n y <= inf\nend\n"
+    assert read(tmp_path, text, "model.lp").notes[-1] == note.format("r, x")
+
+
 def test_a_packed_mps_file_is_the_same(tmp_path: Path) -> None:
     path = tmp_path / "model.mps.gz"
     path.write_bytes(gzip.compress(MPS.encode()))

@@ -163,7 +163,8 @@ class _LinearSearch:
         self.iterations += optimum.iterations
         words = "exact pivots" if optimum.pivots else "a basis of HiGHS"
         if optimum.status is Status.INFEASIBLE:
-            return infeasible_decision(self.system, optimum.weights, words)
+            weights = _fewest(self.system, optimum.weights, self.work)
+            return infeasible_decision(self.system, weights, words)
         if optimum.status is not Status.FEASIBLE or optimum.point is None:
             return None
         return _feasible(self.system, optimum.point, {}, words, self.work)
@@ -194,7 +195,7 @@ def _made_exact(
     """Return the decision that a proposal leads to; None if nothing exact is near it."""
     weights = of_whole(rows, proposal.weights)
     if not proposal.feasible:
-        return _contradiction_near(system, rows, weights)
+        return _contradiction_near(system, rows, weights, work)
     point = point_near(system, proposal.point, proposal.tight)
     tight = set(proposal.tight.tolist())
     guess = [
@@ -228,7 +229,7 @@ def _fewest(system: LinearSystem, weights: Weights, work: Work) -> Weights:
 
 
 def _contradiction_near(
-    system: LinearSystem, rows: FloatingRows, weights: Sequence[Fraction]
+    system: LinearSystem, rows: FloatingRows, weights: Sequence[Fraction], work: Work
 ) -> LinearDecision | None:
     support = np.array([k for k, weight in enumerate(weights) if weight], dtype=np.int64)
     vertex = farkas_vertex(rows, support) if len(support) else None
@@ -240,11 +241,15 @@ def _contradiction_near(
         multipliers = absorbed(system, at_vertex)
         if multipliers is not None:
             return infeasible_decision(
-                system, multipliers, "weights whose residual the bounds absorb"
+                system,
+                _fewest(system, multipliers, work),
+                "weights whose residual the bounds absorb",
             )
     for multipliers in (absorbed(system, weights), weights_near(system, weights, 1)):
         if multipliers is not None and contradiction(system, multipliers) is not None:
-            return infeasible_decision(system, multipliers, "weights near those of HiGHS")
+            return infeasible_decision(
+                system, _fewest(system, multipliers, work), "weights near those of HiGHS"
+            )
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -93,14 +93,18 @@ def _conditions(row: ModelRow) -> list[Condition]:
 def lower_limit(number: Fraction | None, name: str) -> Fraction | None:
     """Return a lower limit of a row or a column; None where it stands for -infinity."""
     if number is not None and number >= INFINITE:
-        raise InputError(f"{name} is to be at least 1e20 or more, which stands for infinity")
+        raise InputError(
+            f"{name} is to be at least 1e20 or more, which stands for infinity; rescale"
+        )
     return None if number is None or number <= -INFINITE else number
 
 
 def upper_limit(number: Fraction | None, name: str) -> Fraction | None:
     """Return an upper limit of a row or a column; None where it stands for infinity."""
     if number is not None and number <= -INFINITE:
-        raise InputError(f"{name} is to be at most -1e20 or less, which stands for -infinity")
+        raise InputError(
+            f"{name} is to be at most -1e20 or less, which stands for -infinity; rescale"
+        )
     return None if number is None or number >= INFINITE else number
 
 
@@ -146,6 +150,13 @@ def relaxed(names: Sequence[str]) -> list[str]:
         f"{counted(len(names), 'integer column')} relaxed to real numbers: {some_of(names)}",
         "if the relaxation is infeasible, so is the program; a point of it need not be integer",
     ]
+
+
+def infinite(limits: Iterable[tuple[str, Fraction | None]]) -> list[str]:
+    """Return the note on numbers that stand for infinity, by the names of what they limit."""
+    names = [name for name, limit in limits if limit and INFINITE <= abs(limit) < _BEYOND]
+    names = list(dict.fromkeys(names))
+    return [f"limits of 1e20 or more stand for infinity: {some_of(names)}"] if names else []
 
 
 LEFT_OUT: Final = "the objective is left out: the question is whether there is a point"

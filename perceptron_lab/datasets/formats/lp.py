@@ -16,6 +16,7 @@ from perceptron_lab.datasets.formats.linear_programs import (
     LinearModel,
     ModelRow,
     NegativeUpper,
+    infinite,
     limits_of,
     lines_of,
     lower_limit,
@@ -401,6 +402,8 @@ class _LpReader:
             yield f"repeated terms are added: {some_of(self.repeated)}"
         if again := self._repeated_names():
             yield f"rows of one name are distinguished by their lines: {some_of(again)}"
+        rows = ((row.name, limit) for row in self.rows for limit in (row.lower, row.upper))
+        yield from infinite((*rows, *self.lower.items(), *self.upper.items()))
 
     def _repeated_names(self) -> list[str]:
         return [name for name, count in Counter(row.name for row in self.rows).items() if count > 1]

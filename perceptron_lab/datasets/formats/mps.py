@@ -14,6 +14,7 @@ from perceptron_lab.datasets.formats.linear_programs import (
     LinearModel,
     ModelRow,
     NegativeUpper,
+    infinite,
     limits_of,
     lines_of,
     lower_limit,
@@ -308,6 +309,9 @@ class _MpsReader:
             yield f"{counted(len(self.cuts), 'user cut')} left out: {some_of(list(self.cuts))}"
         if self.others:
             yield f"further sets of numbers left out: {', '.join(sorted(self.others))}"
+        rows = (*self.right.items(), *self.ranges.items())
+        of_rows = ((name, number) for name, number in rows if self.kinds.get(name) != "N")
+        yield from infinite((*of_rows, *self.lower.items(), *self.upper.items()))
 
     def _rows(self) -> Iterator[ModelRow]:
         for name, kind in self.kinds.items():

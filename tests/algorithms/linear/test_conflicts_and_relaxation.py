@@ -55,6 +55,24 @@ def test_conflicts_are_disjoint_irreducible_and_maximal(seed: int) -> None:
     assert decide(part_of(system, rest), 1000).status is Status.FEASIBLE
 
 
+def test_conflicts_of_badly_scaled_conditions_are_irreducible() -> None:
+    rows = [
+        [70, 3_000_000, Fraction(1, 25000)],
+        [50, Fraction(1, 250000), -60_000],
+        [-50, Fraction(-1, 250000), 60_000],
+    ]
+    right = [Fraction(-12492425, 25000), Fraction(140625000001, 3125 * 10**9)]
+    system = linear_system(
+        rows,
+        [*right, -right[1]],
+        lower=[0, None, None],
+        upper=[None, 2 * 10**13, -2 * 10**8],
+    )
+    found = disjoint_conflicts(system)
+    assert [proof.irreducible for proof in found.proofs] == [True]
+    assert found.maximal
+
+
 def test_conflicts_without_time_are_not_called_maximal() -> None:
     system = contradictory(0)
     with time_limit(0.0):
