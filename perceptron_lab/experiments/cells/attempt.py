@@ -69,19 +69,23 @@ class Attempt:
         self._size: int | None = None
         self._verdict: Outcome | None = None
         self._stderr = b""
+        # Only the difference at the end counts: the kernel's counter is of the whole machine
         self._kernel_kills = kernel_kills()
         parent_end, there = socket.socketpair()
         self._output, output = os.pipe()
         with ExitStack() as stack, there, os.fdopen(output, "wb") as writing:
             stack.enter_context(parent_end)
             stack.callback(os.close, self._output)
+            # One silent process must not block the loop that watches all the others
             parent_end.setblocking(False)
             os.set_blocking(self._output, False)
+            # A file, since jobs and outcomes may be larger than what a socket holds
             self._parcel: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
             self._parcel.write(cloudpickle.dumps((registry.additions(), job, limits.grace / 2.0)))
             self._parcel.flush()
             handles = (there.fileno(), writing.fileno(), self._parcel.fileno())
             self.number = server.launch(memory, handles)  # which duplicates them
+            # From here on close() is responsible; an error above closes all of it
             self._stack = stack.pop_all()
         self._channel, self._mailbox = parent_end, messages.Mailbox(parent_end)
         self.sources: set[socket.socket | int] = {parent_end, self._output}
@@ -93,6 +97,7 @@ class Attempt:
     def started(self, process: int) -> None:
         """Record that the process has started; it loads its problem next."""
         self._process = process
+        # "ready" and the server's report come by different sockets, so either may arrive first
         if self._started_at is None:
             self.deadline = time.monotonic() + self._limits.loading
 
@@ -117,6 +122,7 @@ class Attempt:
 
     def _kill(self, verdict: Outcome) -> None:
         self._verdict = verdict
+        # A second deadline, for a server that does not carry out the kill
         self.deadline = time.monotonic() + _PATIENCE
         self._server.kill(self.number)
 
@@ -128,11 +134,14 @@ class Attempt:
         try:
             for message in self._mailbox.read():
                 self._take(message, progress)
+        # A cell may overwrite its own memory: what it sends is checked like any foreign input
         except messages.MessageError as error:
+            # A size that it announced before is not trusted any more
             self._size = None
             self.sources.discard(self._channel)
             text = f"its process sent something that is no message: {error}"
             self._kill(Outcome(Status.CRASHED, text))
+        # A closed socket is always readable, and would keep the loop busy
         if self._mailbox.closed:
             self.sources.discard(self._channel)
 
@@ -141,12 +150,14 @@ class Attempt:
             output = os.read(self._output, _READ_AT_ONCE)
         except BlockingIOError:
             return
+        # The end alone, so that a cell that prints without end does not fill the parent's memory
         self._stderr = (self._stderr + output)[-_OUTPUT_KEPT:]
         if not output:
             self.sources.discard(self._output)
 
     def _take(self, message: dict[str, Any], progress: Progress) -> None:
         kind, cell = message["kind"], self.job.cell
+        # A second "ready" must not extend the deadline, nor one that comes after the kill
         if kind == "ready" and self._started_at is None and self._verdict is None:
             self._started_at = time.monotonic()
             self.deadline = self._started_at + cell.budget.seconds + self._limits.grace
@@ -167,6 +178,7 @@ class Attempt:
 
     def _pause(self, kernels: int, progress: Progress) -> None:
         """Stop the clock of the process while it compiles kernels."""
+        # A repeated message must not extend the deadline again and again
         if self._paused is None and self._verdict is None:
             progress.compiling(kernels)
             self._paused, self.deadline = time.monotonic(), self.deadline + _STARTING
@@ -181,6 +193,7 @@ class Attempt:
         """Return the outcome, once the process has ended as reported."""
         self._drain(progress)
         status, peak = end.first, end.second
+        # Read after the end was reported: the counter increases when the kernel kills
         kills = kernel_kills() - self._kernel_kills
         alone = outcome_of_exit(status, printable(self._stderr), peak, self._memory, kills)
         return self._completed(alone, peak)
@@ -205,11 +218,13 @@ class Attempt:
             self.hear(self._channel, progress)
             if self._mailbox.empty:
                 break
+        # Bounded: a process that the cell has left behind may write to the pipe for ever
         for _ in range(_READS):
             self._listen()
 
     def _completed(self, alone: Outcome, peak: int | None) -> Outcome:
         """Return the outcome sent by the process, or one with the reason for its end."""
+        # A complete outcome counts even if the process was killed or crashed afterwards
         outcome = self._handed_over() or self._verdict or alone
         partial_trace = self.trace if outcome.result is None and len(self.trace) else None
         stderr = printable(self._stderr)
@@ -220,6 +235,7 @@ class Attempt:
         if self._size is None:
             return None
         try:
+            # The message says how much was written: a file of another size is not whole
             if os.fstat(self._parcel.fileno()).st_size != self._size:
                 raise EOFError("its size is not what it should be")
             self._parcel.seek(0)
@@ -227,6 +243,7 @@ class Attempt:
         except Exception as error:  # a pickle that is broken may raise anything
             text = f"its process handed over an outcome that cannot be read: {error}"
             return Outcome(Status.CRASHED, text)
+        # A pickle can hold any object, as when the cell has written to the file itself
         return outcome if isinstance(outcome, Outcome) else None
 
 
@@ -252,6 +269,7 @@ def outcome_of_exit(
     if -code in _OUTSIDE:
         by = signal.Signals(-code)
         text = f"killed by {by.name} from outside; run it again"
+        # SIGKILL does not name its sender; the kernel's counter is the only evidence
         if by is signal.SIGKILL and kernel_kills > 0:
             text = (
                 "killed by the kernel, it seems, which ran out of memory meanwhile (processes "
@@ -260,8 +278,10 @@ def outcome_of_exit(
         return Outcome(Status.KILLED, text)
     how = f"ended with exit code {code} and no result"
     if code < 0:
+        # Real-time signals have a number and no name in Python
         named = -code in set(signal.Signals)
         how = f"died of {signal.Signals(-code).name if named else f'signal {-code}'}"
+    # Libraries often abort instead of raising MemoryError when an allocation fails
     of_memory = peak > memory or _COMPLAINT.search(stderr) is not None
     hint = (
         f"; perhaps for lack of memory: process.memory is {in_words(memory)}" if of_memory else ""

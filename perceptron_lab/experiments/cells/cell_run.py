@@ -237,12 +237,16 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
         The process that has forked this one; without it this one ends.
     """
     isolate(server)
+    # The cell's process is itself killed at its limit; a second one would only distort the times
     call_directly()
     signal.set_wakeup_fd(-1)  # it is the server's pipe
+    # The server's handler means nothing here: solvers and user code wait for their own children
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # By descriptor, so that what compiled libraries print is caught as well
     os.dup2(handles.output, 1)
     os.dup2(handles.output, 2)
     os.close(handles.output)
+    # Output is needed most when the process dies, and then no buffer is flushed
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     faulthandler.enable(file=2)  # the traceback of a crash
     with socket.socket(fileno=handles.channel) as channel:
@@ -251,6 +255,7 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
         except BaseException as error:  # also a SystemExit that the cell has raised
             outcome = failure(error)
         limit_memory(None)  # there is little to be written, and it must not fail for lack of memory
+        # Only here is it known that a limit of memory was set, and which
         if outcome.status is Status.OUT_OF_MEMORY:
             text = f"{outcome.finding.sentence}; its memory is limited to {in_words(memory)}"
             text += ": raise process.memory, or run fewer jobs"
@@ -260,14 +265,17 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
         except Exception as error:
             text = f"the result cannot be handed over: {failure(error).message}"
             size = _write(Outcome(Status.ERROR, text), handles.parcel)
+        # After the outcome is in the file, so that its size proves that it is whole
         channel.sendall(encoded("done", size=size))
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
+    # Threads that the cell has started must not keep its process alive
     os._exit(0)
 
 
 def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
+    # Before the job is unpickled, since even its data may exceed the limit
     limit_memory(memory)
     with os.fdopen(os.dup(parcel), "rb") as file:
         file.seek(0)
@@ -277,10 +285,13 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
         if name not in registry.names(kind):  # algorithms may load others of the user's by name
             registry.register(kind, name, target)
     problem = job.cell.load(job.base)
+    # The row will carry the run's sha256, so an answer about other data must not be stored
     if problem.sha256 != job.sha256:
         raise DataError(f"{job.cell.instance.name}: its data changed during the run; run it again")
+    # Before "ready", so that compilation is no part of the measured time
     load_kernels(declared(job.cell, problem))
     channel.sendall(encoded("ready"))
+    # The parent starts its own clock when it answers: both clocks then begin together
     if not channel.recv(1):
         os._exit(1)  # no process waits for an outcome
     seconds = job.cell.budget.seconds
@@ -304,6 +315,7 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
 def _compiling(channel: socket.socket, count: int) -> Iterator[None]:
     """Report that kernels are being compiled; this time counts for no limit."""
     channel.sendall(encoded("compiling", kernels=count))
+    # The compiler needs memory that is none of the algorithm's
     with unlimited_memory():
         yield
     channel.sendall(encoded("compiled"))
@@ -322,6 +334,7 @@ def declared(cell: Cell, problem: Problem) -> Functions:
 
 
 def _write(outcome: Outcome, parcel: int) -> int:
+    # The job's bytes are removed first: a longer job would leave its end after the outcome
     os.lseek(parcel, 0, os.SEEK_SET)
     os.ftruncate(parcel, 0)
     with os.fdopen(os.dup(parcel), "wb") as file:

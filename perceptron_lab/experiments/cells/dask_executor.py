@@ -75,7 +75,9 @@ def distribute(
     if not jobs:
         return
     if scheduler is None:
+        # All workers share this machine, so each gets its part of the memory
         limits = limits.model_copy(update={"memory": memory_of(limits.memory, workers)})
+    # Unique, since other runs may use the same scheduler at the same time
     topic = f"perceptron-lab-{uuid.uuid4().hex}"
     with _client(scheduler, workers) as client:
         run = _ClusterRun(client, topic, jobs, progress)
@@ -115,6 +117,7 @@ class _ClusterRun:
 
     def outcomes(self) -> Generator[tuple[int, Outcome]]:
         """Send the pickled jobs and yield their outcomes."""
+        # Before the first cell is sent: no start of a cell is missed
         self._client.subscribe_topic(self._topic, lambda event: self._news.put(event[1]))
         self._send()
         while self._positions:
@@ -145,10 +148,13 @@ class _ClusterRun:
         if threads == 0 and not self._idle:
             self._progress.idle("the scheduler has no workers; start some with `dask worker`")
         self._idle = threads == 0
+        # One cell is sent even without workers, so that a worker that joins begins at once
         while self._waiting and len(self._positions) < max(threads, 1):
             position, parcel = self._waiting.popleft()
             key = f"{self._topic}-{position}"
+            # pure=False: with equal arguments dask would return an earlier outcome
             future = self._client.submit(run_task, self._topic, *parcel, pure=False, key=key)
+            # Before the callback, which may run at once in another thread
             self._positions[future] = position
             future.add_done_callback(self._news.put)
 
@@ -170,6 +176,7 @@ class _ClusterRun:
             times = getattr(error, "allowed_failures", 0) + 1
             return Outcome(Status.KILLED, f"{times} workers died while they ran it; see their logs")
         except distributed.CancelledError:
+            # A lost scheduler cancels all futures too, and that is no fault of the cell
             if self._client.status != "running":
                 raise _gone() from None
             return Outcome(Status.KILLED, "dask's scheduler cancelled it; run it again")
@@ -245,6 +252,7 @@ def _cluster(workers: int) -> Any:
         return distributed.LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=workers,
             threads_per_worker=1,
+            # Nothing is open to the network, and two runs at a time get different ports
             dashboard_address="127.0.0.1:0",
             worker_dashboard_address="127.0.0.1:0",
         )

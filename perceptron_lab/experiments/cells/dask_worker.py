@@ -66,6 +66,7 @@ def run_task(topic: str, modules: Mapping[str, str], content: bytes) -> Outcome:
     # Classes of scripts and notebooks are sent, and not imported.
     imported = [name for name in modules if name != "__main__" and ":" not in name]
     sent = {name: modules[name] for name in imported}
+    # The package first: another version of it may not be able to read the task at all
     ours = {name: modules[name] for name in imported if name.startswith(PACKAGE.name)}
     if refused := _other_code(topic, ours):
         return refused
@@ -104,6 +105,7 @@ def _run(task: CellTask) -> Outcome:
     if limits.memory is None and worker.memory_manager.memory_limit:
         allowed = int(worker.memory_manager.memory_limit) // worker.state.nthreads
         limits = limits.model_copy(update={"memory": allowed})
+    # A supervisor takes all of its server's reports: each thread of a worker needs its own
     key = task.topic, threading.get_ident()
     if key not in _servers:
         _servers[key] = ForkServer(modules_of([task.job])), threading.Lock()
@@ -112,12 +114,14 @@ def _run(task: CellTask) -> Outcome:
     ends = supervise(
         [task.job], workers=1, limits=limits, progress=progress, retries=task.retries, server=server
     )
+    # Held while the server is in use: end_run must not close it meanwhile
     with lock:
         try:
             with closing(ends):
                 ((_, outcome),) = ends
             return outcome
         finally:
+            # The run may have ended meanwhile, when end_run found the lock taken
             if task.topic in _ended:
                 server.close()
 
@@ -130,9 +134,11 @@ def end_run(topic: str) -> None:
     topic
         The name of the run.
     """
+    # First, so that a cell which starts now notices it at its next report
     _ended.add(topic)
     for key in [key for key in _servers if key[0] == topic]:
         server, lock = _servers.pop(key)
+        # Not close(), which would change the handle under the thread that uses it
         server.abandon()
         if lock.acquire(blocking=False):  # otherwise its thread, which has lost a cell, closes it
             with closing(server):

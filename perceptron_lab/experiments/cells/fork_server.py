@@ -48,8 +48,10 @@ def serve(handle: int, parent: int, packages: Iterable[str], modules: Iterable[s
         Further modules that cells need.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Otherwise processes that a cell leaves behind go to init, out of the reach of end_orphans
     operating_system.adopt_orphans()
     operating_system.end_with_parent(parent)  # as long as it does not look for its parent itself
+    # Slow, so it happens before the socket is read: the kernel queues the first requests
     preload(packages, modules)
     operating_system.outlive_parent()  # to Linux the parent is the thread that has started this
     with socket.socket(fileno=handle) as channel:
@@ -70,13 +72,16 @@ def preload(packages: Iterable[str], modules: Iterable[str]) -> None:
     for name in (*_LATE, *modules):
         with suppress(Exception, SystemExit):
             import_module(name)
+    # Compiling here would delay all cells; the cell that needs a kernel compiles it
     load_kernels(compiling=False)
+    # Found once and inherited, since the search takes as long as a small cell
     thread_pools()
     # OpenBLAS takes 32 MB at its first call, in numpy and in scipy. Where a limit of memory leaves
     # no room for them it does not fail, but asks for ever; a forked process has those taken here.
     matrix = np.eye(2)
     np.linalg.cholesky(matrix)
     scipy.linalg.cholesky(matrix)
+    # Garbage is collected before, because frozen objects are never collected
     gc.collect()
     gc.freeze()  # what is shared with the forked processes stays shared
 
@@ -88,6 +93,7 @@ class _Server:
         self.channel = channel
         self.numbers: dict[int, int] = {}  # of the running cells, by process id
         self.woken, waker = os.pipe()
+        # A signal handler must never block on a full pipe, nor the loop on an empty one
         os.set_blocking(self.woken, False)
         os.set_blocking(waker, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # as long as a handler is set,
@@ -98,6 +104,7 @@ class _Server:
         sources: list[socket.socket | int] = [self.channel, self.woken]
         try:
             self.report(messages.READY)
+            # Not by the socket alone: another child of the parent may hold its end open
             while os.getppid() == parent:
                 readable, _, _ = select.select(sources, [], [], _PATIENCE)
                 if self.woken in readable:
@@ -118,6 +125,7 @@ class _Server:
         """Process the next request; return False after the last one."""
         size = messages.REQUEST.size
         received, handles, _, _ = socket.recv_fds(self.channel, size, len(Handles._fields))
+        # Requests are sent whole: less than one means that the parent has closed its end
         if len(received) < size:
             return False
         kind, number, memory = messages.REQUEST.unpack(received)
@@ -130,16 +138,19 @@ class _Server:
     def launch(self, number: int, memory: int, handles: Handles) -> None:
         """Fork a process for a cell."""
         for handle in handles:
+            # A program started by a cell must not keep its socket open after its end
             os.set_inheritable(handle, False)
         server = os.getpid()
         try:
             child = os.fork()
+        # Too many processes or too little memory: only this cell is refused, the server continues
         except OSError as error:
             self.report(messages.REFUSED, number, error.errno or 0)
             child = -1
         if child == 0:
             self.become(handles, memory, server)
         for handle in handles:
+            # The server's copies would keep the pipes open after the end of the cell
             os.close(handle)
         if child > 0:
             with suppress(OSError):  # whichever of the two is first
@@ -150,13 +161,16 @@ class _Server:
     def become(self, handles: Handles, memory: int, server: int) -> None:
         """Run a cell in this forked process, which must never continue as a second server."""
         try:
+            # A cell must not be able to read requests or to send reports as the server
             self.channel.close()
             os.close(self.woken)
             run_job(handles, memory, server)
+        # run_job never returns; whatever escapes from it goes to the cell's output for its row
         except BaseException:
             with suppress(BaseException):
                 os.write(2, traceback.format_exc().encode())
         finally:
+            # Not sys.exit: it could be caught above, and two servers would answer on one socket
             os._exit(1)
 
     def kill(self, number: int) -> None:
@@ -167,8 +181,10 @@ class _Server:
 
     def reap(self) -> None:
         """Report the cells that have ended, and end the processes that they have left behind."""
+        # One wake-up may stand for several ended processes: pending signals of a kind are merged
         while True:
             try:  # found, but not reaped
+                # A process that is not reaped keeps its id and its group
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 return
@@ -176,10 +192,12 @@ class _Server:
                 return
             if ended.si_pid in self.numbers:
                 _kill_group(ended.si_pid)  # before its id is given back, to be used again
+            # wait4 alone reports the peak memory of this one process
             _, status, usage = os.wait4(ended.si_pid, 0)
             number = self.numbers.pop(ended.si_pid, None)
             if number is not None:
                 self.end_orphans()
+                # Linux counts in KiB, macOS in bytes
                 peak = usage.ru_maxrss * (1024 if operating_system.LINUX else 1)
                 self.report(messages.ENDED, number, status, peak)
 
@@ -199,6 +217,7 @@ class _Server:
         """Kill every cell and wait for it."""
         for child in self.numbers:
             _kill_group(child)
+        # All are killed before the first wait, so that none runs on while another one ends
         for child in self.numbers:
             with suppress(OSError):
                 os.waitpid(child, 0)
@@ -207,6 +226,7 @@ class _Server:
 
 def _kill_group(leader: int) -> None:
     """Kill a process and those that it has started, unless they left its group."""
+    # The leader by its own id too: it may not have made its group yet, or have left it
     for kill in (os.killpg, os.kill):
         with suppress(OSError):
             kill(leader, signal.SIGKILL)

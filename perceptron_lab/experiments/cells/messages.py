@@ -77,9 +77,11 @@ def record_of(trace: Trace) -> dict[str, object]:
 
 def add_record(trace: Trace, record: object) -> None:
     """Append a record that came as a message to a trace."""
+    # Checked whole before anything is appended: the lists of a trace must keep equal lengths
     if not isinstance(record, dict) or set(record) != set(SCALARS):
         raise MessageError(f"a record of {record!r}"[:80])
     for name, kind in SCALARS.items():
+        # Not isinstance: True is an int in Python, and no number of updates
         if type(record[name]) is not kind:
             raise MessageError(f"a record with {name} = {record[name]!r}"[:80])
     for name in SCALARS:
@@ -109,14 +111,17 @@ class Mailbox:
     def read(self) -> list[dict[str, object]]:
         """Return the next messages; ``empty`` and ``closed``: no more now, and never again."""
         content = received(self._channel)
+        # None is "nothing yet", and only b"" is "closed"
         self.empty, self.closed = not content, content == b""
         *lines, self._pending = (self._pending + (content or b"")).split(b"\n")
+        # A cell that sends without a line end must not fill the parent's memory
         if len(self._pending) > LONGEST:
             raise MessageError(f"more than {LONGEST} bytes without an end")
         messages = []
         for line in lines:
             try:
                 message = json.loads(line)
+            # Brackets nested deeply enough exhaust the recursion of the JSON decoder
             except (ValueError, RecursionError):
                 message = None
             if not isinstance(message, dict) or not isinstance(message.get("kind"), str):

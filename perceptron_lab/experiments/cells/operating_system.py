@@ -35,7 +35,9 @@ def require_limited_processes() -> None:
 
 def end_with_parent(parent: int) -> None:
     """Have Linux kill this process as soon as its parent dies; end it if the parent is gone."""
+    # SIGKILL, since no cell can block or ignore it
     _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    # The parent may have died before the request, which then never fires
     if os.getppid() != parent:
         os._exit(1)
 
@@ -57,10 +59,12 @@ def _prctl(option: int, value: int) -> None:
 
 def isolate(parent: int) -> None:
     """Put this process in a new process group, ended with its parent, without core files."""
+    # One signal to the group then ends a cell with all that it has started
     os.setpgid(0, 0)
     end_with_parent(parent)
     with suppress(OSError):  # where memory runs out, Linux shall end cells first
         Path("/proc/self/oom_score_adj").write_text("500")
+    # A sweep with many crashing cells would fill the disk with core files
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -75,12 +79,15 @@ def limit_memory(memory: int | None) -> None:
     memory
         Bytes, more than 0; None lifts the limit.
     """
+    # macOS accepts such a limit without enforcing it
     if not LINUX:
         return
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     allowed = hard
     if memory is not None:
+        # What the forked interpreter has already is not charged to the cell
         allowed = 1024 * _number(_STATUS, "VmData:") + memory
+        # A soft limit above the hard one is refused by the kernel
         allowed = allowed if hard == resource.RLIM_INFINITY else min(allowed, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
 
@@ -95,6 +102,7 @@ def unlimited_memory() -> Iterator[None]:
     left = soft - 1024 * _number(_STATUS, "VmData:")
     limit_memory(None)
     yield
+    # Equal limits mean that none was set here
     if soft != hard:
         limit_memory(max(left, 1))
 
@@ -111,6 +119,7 @@ def machine_memory() -> int:
         return 0
     physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
+        # A container's own limit: the kernel kills there long before the machine is full
         granted = Path("/sys/fs/cgroup/memory.max").read_text().strip()
     except OSError:
         return physical

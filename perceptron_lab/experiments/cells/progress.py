@@ -43,6 +43,7 @@ class Progress:
 
     def compiling(self, count: int) -> None:
         """Report how many kernels the process of a cell compiles."""
+        # Here, since `plab status` imports this module and compiles nothing
         from perceptron_lab.numerics.compiled.kernel import logged_compilation
 
         with logged_compilation(count):

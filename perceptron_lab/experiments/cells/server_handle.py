@@ -91,6 +91,7 @@ class ForkServer:
         if self._running is not None:
             return
         parent_end, there = socket.socketpair()
+        # sys.path is passed on: a notebook or script may have changed it since the start
         settings = {
             "handle": there.fileno(),
             "parent": os.getpid(),
@@ -100,6 +101,7 @@ class ForkServer:
         with there, ExitStack() as opened:
             opened.enter_context(parent_end)
             try:
+                # A file and not a pipe: nobody reads it, and a full pipe would stop the server
                 output = opened.enter_context(tempfile.TemporaryFile())
                 process = subprocess.Popen(
                     [sys.executable, "-c", _START, arguments],
@@ -108,10 +110,12 @@ class ForkServer:
                     stderr=output,
                     env=os.environ | THREADS,
                     pass_fds=[there.fileno()],
+                    # Ctrl-C in a terminal then reaches the parent alone, which ends the cells
                     start_new_session=True,
                 )
             except OSError as error:
                 raise PlabError(_refusal(f"({error})")) from None
+            # Only now are the files the server's; a failed start closes them
             opened.pop_all()
         parent_end.setblocking(False)
         self._running = _Running(process, parent_end, output)
@@ -137,6 +141,7 @@ class ForkServer:
     def kill(self, number: int) -> None:
         """Ask for the end of a cell's process and of those that it has started."""
         if self._running is not None:
+            # A broken socket means that the server is gone, and its cells with it
             with suppress(OSError):
                 self._running.channel.send(messages.REQUEST.pack(messages.KILL, number, 0))
 
@@ -147,16 +152,20 @@ class ForkServer:
         """
         content = messages.received(self.channel)
         data = self._pending + (content or b"")
+        # The socket is a stream: a report may arrive in two parts
         complete = len(data) - len(data) % messages.REPORT.size
         self._pending = data[complete:]
         reports = [ServerReport(*values) for values in messages.REPORT.iter_unpack(data[:complete])]
+        # READY resets the count: only deaths in a row, before anything was loaded, are hopeless
         if any(report.kind == messages.READY for report in reports):
             self._was_ready, self._failures = True, 0
             reports = [report for report in reports if report.kind != messages.READY]
+        # None means that nothing has arrived, and only b"" that the socket is closed
         if content != b"":
             return reports, ""
         code, output = self._end()
         self._failures += 1
+        # A server that exits by itself has an error to report; one that was killed is started again
         if not self._was_ready and (code >= 0 or self._failures >= _STARTS):
             explanation = " ".join(output.decode(errors="replace")[-600:].split())
             raise PlabError(_refusal(f"(exit code {code}; {explanation or 'it says nothing'})"))
@@ -166,6 +175,7 @@ class ForkServer:
         """Close the socket and wait for the end, which that brings about: exit code, output."""
         if self._running is None:
             return 0, b""
+        # Cleared first, so that an interrupt below cannot lead to a second wait
         (process, channel, output), self._running = self._running, None
         channel.close()
         with output:
@@ -174,6 +184,7 @@ class ForkServer:
             except subprocess.TimeoutExpired:
                 pass
             finally:
+                # Also after an interrupt of the wait; it does nothing to a process that has ended
                 process.kill()
                 code = process.wait()
             output.seek(0)
@@ -213,6 +224,7 @@ def started_ahead(sources: Iterable[Source]) -> ForkServer | None:
     server = ForkServer(sorted(modules))
     try:
         server.start()
+    # Not an error yet: all cells may be stored already, and no server needed
     except PlabError:
         return None
     return server

@@ -20,6 +20,7 @@ from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 
+# Not OUT_OF_MEMORY: the same limit would end the cell in the same way
 _AGAIN = (Status.CRASHED, Status.KILLED, Status.ERROR)
 _PATIENCE = 5.0  # seconds for the ends of processes that were killed
 
@@ -55,6 +56,7 @@ def supervise(
     server
         Forks the processes; by default one that is started here, and ended here.
     """
+    # A server of the caller is not closed here, since later runs use it again
     fork_server = ForkServer(modules_of(jobs)) if server is None else server
     with closing(_Supervisor(jobs, workers, limits, retries, progress, fork_server)) as supervisor:
         try:
@@ -69,6 +71,7 @@ def modules_of(jobs: Sequence[Job]) -> list[str]:
     for cell in (job.cell for job in jobs):
         components = (cell.instance.dataset, cell.variant.algorithm, *cell.variant.oracles)
         modules |= {type(component.record).__module__ for component in components}
+    # The user's script cannot be imported again without running it; its classes are pickled
     return sorted(modules - {"__main__"})
 
 
@@ -92,6 +95,7 @@ class _Supervisor:
     def outcomes(self) -> Generator[tuple[int, Outcome]]:
         """Yield all outcomes; the next cells are running while one is yielded."""
         while self.waiting or self.running or self.ended:
+            # Start new cells before a yield: the consumer stores a row while they compute
             while self.waiting and len(self.running) < self.workers:
                 self.launch(*self.waiting.popleft())
             while self.ended:
@@ -106,6 +110,7 @@ class _Supervisor:
         except PlabError:  # there is no server for any cell
             raise
         except Exception as error:
+            # Such as a job that cannot be pickled: an outcome of this cell alone
             outcome = failure(error)
             text = f"the cell cannot be handed to a process: {outcome.message}"
             self.end(position, attempts, replace(outcome, message=text))
@@ -114,8 +119,10 @@ class _Supervisor:
 
     def end(self, position: int, attempts: int, outcome: Outcome) -> None:
         """Store the outcome of an attempt, or queue its job for another attempt."""
+        # What a limit ended would reach the same limit again
         again = outcome.status in _AGAIN and not outcome.limit
         if again and attempts <= self.retries:
+            # At the end, so that a cell that always crashes does not delay the others
             self.waiting.append((position, attempts + 1))
         else:
             self.ended.append((position, replace(outcome, attempts=attempts)))
@@ -125,6 +132,7 @@ class _Supervisor:
         attempts = [attempt for attempt, _, _ in self.running.values()]
         speakers = {source: attempt for attempt in attempts for source in attempt.sources}
         due = min(attempt.deadline for attempt in attempts) - time.monotonic()
+        # 60 s bound the wait, since a deadline may be infinite
         ready = wait([self.server.channel, *speakers], min(max(due, 0.0), 60.0))
         for source in ready:
             if source in speakers:
@@ -145,6 +153,7 @@ class _Supervisor:
                 with closing(attempt):
                     outcome = attempt.orphaned(death, self.progress)
                 if outcome is None:
+                    # It was never started: its turn comes first again, and no attempt is counted
                     self.waiting.appendleft((position, attempts))
                 else:
                     self.end(position, attempts, outcome)
@@ -155,6 +164,7 @@ class _Supervisor:
         if report.kind == STARTED:
             attempt.started(report.first)
             return
+        # Before anything can raise: kill_all would wait for the end of a process that has ended
         del self.running[report.number]
         with closing(attempt):
             if report.kind == ENDED:

@@ -67,6 +67,7 @@ def read_module(name: str, path: Path) -> SourceFile:
     path
         Its file; one that is not Python (an extension) imports nothing that can be known.
     """
+    # A file that has changed has another time or size, and is parsed again
     state = path.stat()
     return _read(name, path, state.st_mtime_ns, state.st_size)
 
@@ -119,6 +120,7 @@ class _Reading:
                 value = node.body[ast.get_docstring(node, clean=False) is not None :]
             elif name == "orelse":
                 self.imports = outer
+            # Newer versions of Python add optional fields, which must not change digests
             if value is None or value == []:
                 continue
             self.words.append(f"{name}=")
@@ -287,6 +289,7 @@ class CellCode:
             name = todo.pop()
             if name in visited or name in digests:
                 continue
+            # A package and its modules lead to each other
             visited.add(name)
             parent = name.rpartition(".")[0]
             source = None if f"{name}.".startswith(_OUTSIDE) else self.source(name, root)
@@ -294,6 +297,7 @@ class CellCode:
                 todo.append(parent)  # its package; or its module, where it is no module itself
             if source is None:
                 continue
+            # Registries name all components: followed, they would make every digest the same
             if name not in _REGISTRIES:
                 digests[name] = source.digest
                 todo += source.imports
@@ -343,6 +347,7 @@ def _instructions(code: CodeType) -> Iterator[str]:
         match constant:
             case CodeType():
                 yield from _instructions(constant)
+            # The order of a set depends on the seed of hashes of the process
             case frozenset():
                 yield repr(sorted(map(repr, constant)))
             case _:

@@ -105,6 +105,7 @@ class Execution:
 
     def limits(self, limits: ProcessLimits) -> ProcessLimits:
         """Return the limits in force; dask sets the memory limits of its workers itself."""
+        # Workers may be other machines, whose memory is not known here
         if self.executor == "dask":
             return limits
         from perceptron_lab.experiments.cells.operating_system import memory_of
@@ -129,6 +130,7 @@ class Execution:
             return distribute(jobs, scheduler=self.scheduler, workers=self.jobs, **options)
         from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 
+        # A server without the modules would import them again in every forked process
         if self.server is not None and self.server.has_loaded(modules_of(jobs)):
             options["server"] = self.server
         return supervise(jobs, workers=self.jobs, **options)

@@ -167,21 +167,25 @@ def run_cells(
     StoreError
         If something could not be written; the rows stored before are intact.
     """
+    # No cell can run on Windows: this is reported before anything is loaded or made
     require_limited_processes()
     experiment = load_experiment(config, overrides)
     how = execution or Execution()
     watcher = progress or Progress()
     cells = plan(experiment)
+    # All data before the first cell: a missing file is reported in seconds, not after hours
     problems = load_problems(cells, experiment.base)
     planned = _planned(cells, problems)
     folder = output_folder(RESULTS if output is None else Path(output), experiment.name)
     with Interrupts().watched() as interrupts:
         if how.fresh:
+            # Before the old store is renamed for a run that cannot begin
             how.refuse_silent_scheduler()
             set_aside(folder)
         with Store.open(folder) as store:
             described = environment()
             store.begin(experiment.config, experiment.base, described, planned)
+            # The memory limit in force depends on the number of jobs, so it is stored with each row
             limits = how.limits(experiment.config.process)
             ledger = _Ledger(planned, store, limits)
             run = _StoredRun(cells, problems, ledger, store, interrupts, watcher, limits)
@@ -269,12 +273,15 @@ class _StoredRun(Progress):
                     with self.interrupts.held():
                         row = self._keep(due[index], outcome, environment_id)
                     self.progress.finished(done, total, row)
+                    # After the row is stored, so that the failure can be looked at
                     if how.fail_fast and outcome.status.failed:
                         break
+                    # An export writes the whole table: after each cell that would be quadratic work
                     if time.monotonic() - exported > EXPORTED_EVERY:
                         self.store.export(ledger.rows)
                         exported = time.monotonic()
         finally:
+            # After Ctrl-C and errors too, so that runs.csv has all rows that are stored
             self.store.export(ledger.rows)
         left, stale = ledger.left(Reuse.AGAIN), ledger.left(Reuse.STALE)
         return ExperimentRows(
@@ -350,6 +357,7 @@ def _planned(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> list[Plan
         if lacking := untaught(cell, problems[cell.problem_key]):
             raise ConfigError(lacking)
         planned = Planned.of(cell, problems[cell.problem_key].sha256)
+        # Two cells of one name would share one row
         if planned.cell in planned_by_cell:
             raise ConfigError(
                 f"problem {planned.title}: its data are those of "

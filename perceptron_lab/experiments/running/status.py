@@ -177,6 +177,7 @@ def status(
             return _held_against(config, folder, planned, reader, certificates)
     experiment = load_experiment(target, overrides, without_plugins=True)
     folder = Path(output) / experiment.name
+    # A configuration that was never run has a status too: everything is missing
     with Reader.open(folder) if schema.is_store(folder) else nullcontext() as store:
         problems = store.problems() if store else {}
         # A cell whose data were never loaded has no sha256.
@@ -195,14 +196,17 @@ def _held_against(
     certificates: bool,
 ) -> ExperimentStatus:
     process = holder(folder)
+    # Process 0 is a holder that cannot be seen from here, and is alive as well
     alive = process is not None
     begun = store.running() if store else {}
     failed_again = store.failed_again() if store else frozenset()
+    # For one job, the default of the next run
     limits = config.process.model_copy(update={"memory": memory_of(config.process.memory)})
     names = (cell.cell for cell in planned)
     stored = store.stored_of(names, certificates=certificates) if store else {}
     code, cells = CellCode(), []
     for planned_cell in planned:
+        # Without a process that holds the lock these cells were cut off
         if alive and planned_cell.cell in begun:
             cells.append(
                 _cell(
@@ -264,10 +268,12 @@ def _judged(
     """Return the state of a cell that does not run just now."""
     named = components_of(planned.settings)
     registered = all(name in registry.names(kind) for kind, name in named)
+    # A component of a plugin that is not loaded has no source to be compared
     core = code.digest_of(planned.settings) if registered else None
     verdict = decide_reuse(stored, planned, core, limits)
     due = verdict.decision is Reuse.AGAIN
     stale = verdict.decision is Reuse.STALE
+    # A damaged row is computed again by the next run, so it counts as missing
     if stored is None or stored.fault:
         reason = "it was cut off" if cut_off else verdict.reason
         return _cell(planned, CellState.MISSING, reason, due)

@@ -199,9 +199,11 @@ def exchanged(
     earlier = path.with_suffix(".earlier.npz")
     before = path.read_bytes() if path.is_file() else None
     if keep and before is not None:
+        # Before the new one replaces it: a crash in between leaves both
         replace_file(earlier, before)
     try:
         yield None if certificate is None else write_certificate(path, certificate)
+    # KeyboardInterrupt too: row and certificate must belong together
     except BaseException:
         # The disk may be full: what cannot be put back is detected by its sha256.
         with contextlib.suppress(OSError):
@@ -259,6 +261,7 @@ def read_certificate(
             tree=tree,
             recorded=recorded,
         )
+        # A saved result has no cell name of its own: its settings give one
         return replace(certificate, cell=identity_of(certificate)) if saved else certificate
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; `plab run CONFIG` writes certificates") from None
@@ -280,6 +283,7 @@ def _of_result(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check(path: Path, record: Mapping[str, object]) -> None:
     """Refuse other files, formats and values; the claims are for the proofs to judge."""
+    # Before all other checks, since fields of a newer format may mean something else
     if record["format"] != CELL_FORMAT:
         raise DataError(
             f"{path}: a certificate of format {record['format']}, this plab reads format "

@@ -27,6 +27,7 @@ def export(folder: Path, reader: Reader, rows: Iterable[Row]) -> None:
     }
     for name, content in contents.items():
         path = folder / name
+        # Equal files are not written again, since each write waits for the disk
         if not path.is_file() or path.read_bytes() != content:
             replace_file(path, content)
 
@@ -34,6 +35,7 @@ def export(folder: Path, reader: Reader, rows: Iterable[Row]) -> None:
 def difference(folder: Path, rows: Iterable[Row]) -> str:
     """Return where runs.csv differs from the store; empty if equal, or if a run is writing it."""
     path = folder / RUNS
+    # A run exports only every few seconds, so that its file lags behind the store
     if not path.exists() or holder(folder) is not None:
         return ""
     ours = _table(rows)

@@ -91,6 +91,7 @@ class Reader(AbstractContextManager["Reader"]):
         for planned, stored in runs:
             if stored.fault:
                 name = f"{planned.title}, {planned.label} ({planned.cell})"
+                # Refused and not left out: a table without the row would look complete
                 raise self._unusable(f"the cell {name}: {stored.fault}")
         return runs
 
@@ -101,6 +102,7 @@ class Reader(AbstractContextManager["Reader"]):
             self._connection.execute("SAVEPOINT moment")
             rows = self._select(f"SELECT {_RUN} FROM run WHERE cell IN (SELECT cell FROM plan)")
             planned = self.plan()
+        # Outside the transaction: checksums of many rows take time, and a writer may wait
         stored = {values["cell"]: stored_of(values) for values in rows}
         return [(cell, stored[cell.cell]) for cell in planned if cell.cell in stored]
 
@@ -132,6 +134,7 @@ class Reader(AbstractContextManager["Reader"]):
             return stored
         if stored.trace is not None and _hashed(values["trace"]) != stored.trace:
             return replace(stored, fault="its trace is damaged")
+        # A cell that ended without a result has no certificate
         if stored.certificate is None or not certificates:
             return stored
         try:
@@ -256,9 +259,11 @@ def shown(planned: Planned, stored: Stored) -> Row:
     problem = {name: value for name, value in parameters.items() if name not in SELECTORS}
     # Rows that were written before parameters were columns have them in their settings alone.
     row = parameter_columns(problem, stored.settings.get("parameters", {})) | stored.row
+    # Rows written before the column existed have these facts in their message alone
     if "finding" not in row:
         finding = former_finding(str(row.get("status")), str(row.get("message")))
         row["finding"] = finding_text(finding)
+    # Titles and labels may change from run to run; the plan has those of today
     row |= {"problem": planned.title, "label": planned.label, "core": shown_digest(stored.core)}
     return {name: row[name] for name in ordered(row)}
 
@@ -268,6 +273,7 @@ def _hashed(content: object) -> str:
     return sha256_of(content if isinstance(content, bytes) else b"")
 
 
+# The wordings of earlier versions; messages of today are not parsed
 _RELAXED: Final = re.compile(r"relaxed answer: a margin of at least (\S+) is proved")
 _SHIFTED: Final = re.compile(r"boundary answer, .* interior shift of ([\d.e-]+)")
 _CLAIMED: Final = re.compile(r"HiGHS calls it (feasible|infeasible)\b")

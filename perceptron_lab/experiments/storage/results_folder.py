@@ -140,9 +140,11 @@ class StoreLock(AbstractContextManager["StoreLock"]):
         path = folder / NAME
         if not fcntl:
             raise ConfigError(f"results are written under a lock that {sys.platform} does not have")
+        # The kernel would grant this process the lock again, and two stores would write
         if _holds(path):
             raise _occupied(folder, os.getpid())
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        # A forked child has this object but not the lock, and must not release it
         self._process = os.getpid()
         self._released = False
         self._key = _key_of(os.fstat(self._descriptor))
@@ -150,6 +152,7 @@ class StoreLock(AbstractContextManager["StoreLock"]):
             fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._descriptor)
+            # POSIX allows both EAGAIN and EACCES for a lock that another process holds
             if isinstance(error, BlockingIOError | PermissionError):
                 raise _occupied(folder, holder(folder)) from None
             raise
@@ -159,6 +162,7 @@ class StoreLock(AbstractContextManager["StoreLock"]):
         """Release the lock; in a child process this does nothing."""
         if self._process == os.getpid() and not self._released:
             self._released = True
+            # Before the file is closed: another thread may lock it from then on
             del _held[self._key]
             os.close(self._descriptor)
 
@@ -169,6 +173,7 @@ class StoreLock(AbstractContextManager["StoreLock"]):
 def holder(folder: Path) -> int | None:
     """Return the process that writes to a folder, :data:`UNKNOWN` if its number is, or None."""
     path = folder / NAME
+    # The kernel does not report a process's own lock
     if _holds(path):
         return os.getpid()
     if not fcntl:
@@ -185,6 +190,7 @@ def holder(folder: Path) -> int | None:
     finally:
         os.close(descriptor)
     kind, process = (answer[0], answer[4]) if _LINUX else (answer[3], answer[2])
+    # A holder in another container or on another machine has number 0 or -1
     return None if kind == fcntl.F_UNLCK else max(process, UNKNOWN)
 
 

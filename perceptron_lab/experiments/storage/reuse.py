@@ -46,6 +46,7 @@ class ReuseDecision:
     replaces: bool = True
 
 
+# No limit explains these, so that a row cannot tell whether it would happen again
 _ALWAYS_AGAIN: Final = (Status.CRASHED, Status.ERROR)
 
 
@@ -69,12 +70,14 @@ def decide_reuse(
     """
     if stored is None:
         return ReuseDecision(Reuse.AGAIN, "it was not run yet", replaces=False)
+    # First: a row that does not serve is run again whatever its code version
     obstacle = stored.fault or _obstacle(stored, planned, limits)
     if obstacle:
         return ReuseDecision(Reuse.AGAIN, obstacle)
     if core is not None and stored.core != core:
         was, now = shown_digest(stored.core), shown_digest(core)
         text = f"the numeric code was {was} and is {now}"
+        # Digests of two kinds differ without any change of the code
         if is_of_whole_package(stored.core):
             text = "it was made before digests were kept per cell"
         return ReuseDecision(Reuse.STALE, f"{text}; --refresh runs it again")
@@ -93,6 +96,7 @@ def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
         missing
     ):
         return f"{missing} was missing, and is installed now"
+    # A trace with more records than are asked for serves as well
     if not stored.recorded.covers(planned.recorded):
         return "its trace lacks records that are asked for now"
     stored_budget, budget = stored.budget, planned.budget
@@ -102,6 +106,7 @@ def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
     if stored.status is Status.TIME_LIMIT and budget.seconds != stored_budget.seconds:
         return f"it ended at {stored_budget.seconds:g} s; the limit is {budget.seconds:g} s now"
     if stored.status in (Status.UPDATE_LIMIT, Status.TIME_LIMIT):
+        # A run may exceed its budget by a step, which must not make its own row useless
         updates = min(stored.row.get("updates") or 0, stored_budget.updates)
         if budget.updates < updates:
             took = counted(int(updates), "update")
@@ -117,11 +122,13 @@ def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
 
 def _raised(stored: Stored, budget: Budget, limits: ProcessLimits) -> str:
     """Say which limit of a process that was ended by one is larger now."""
+    # A run with fewer updates may end before the limit that it reached
     if budget.updates < stored.budget.updates:
         return f"it ended {stored.status}, and is to make fewer updates now"
     if stored.limit == "loading":
         larger = limits.loading > stored.limits.loading
     elif stored.limit == "seconds":
+        # The process is killed at the sum of both
         larger = budget.seconds + limits.grace > stored.budget.seconds + stored.limits.grace
     else:
         before, now = stored.limits.memory, limits.memory

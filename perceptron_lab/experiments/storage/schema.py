@@ -101,6 +101,7 @@ _PATIENCE: Final = 10.0
 
 def path_of(folder: Path) -> Path:
     """Return where the store of a folder is, or would be; it may be packed."""
+    # An unpacked store is newer: a run that writes unpacks first
     path, packed = folder / NAME, folder / PACKED
     return packed if packed.is_file() and not path.exists() else path
 
@@ -120,6 +121,7 @@ def unpack(folder: Path) -> None:
     path = path_of(folder)
     if path.name == PACKED:
         with reading(path):
+            # The packed file is removed last, so that the rows are always in one of the two
             replace_file(folder / NAME, lzma.decompress(path.read_bytes()))
         path.unlink()
 
@@ -132,6 +134,7 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
     try:
         if not _is_empty(connection):
             _refuse_foreign(connection, path)
+            # Writing into a damaged database could destroy the rows that can still be read
             (first, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if first != "ok":
                 raise sqlite3.DatabaseError(" ".join(str(first).split()))
@@ -160,6 +163,7 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
         raise absent(folder)
     with reading(path), ExitStack() as opened:
         connect = _in_memory if path.name == PACKED else _connect
+        # A file that is no database is noticed only at the first query, and is then closed
         connection = opened.enter_context(closing(connect(path)))
         if _is_empty(connection):
             raise absent(folder, " yet")
@@ -185,6 +189,7 @@ def reading(path: Path) -> Iterator[None]:
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Commit all that is executed within, or leave everything as it was."""
     with connection:
+        # The lock for writing at once: one taken later can fail in the middle of a transaction
         connection.execute("BEGIN IMMEDIATE")
         yield
         connection.execute("COMMIT")
@@ -194,6 +199,7 @@ def close(connection: sqlite3.Connection) -> None:
     """Close a database after writing; a single file remains unless another process is reading."""
     # If another process reads it, or the disk is full, the rows are safe in two files as well.
     with closing(connection), suppress(*FAILURES):
+        # No waiting for readers at the end of a run
         connection.execute("PRAGMA busy_timeout = 0")
         connection.execute("PRAGMA journal_mode = DELETE")
 
@@ -250,10 +256,12 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 def _is_empty(connection: sqlite3.Connection) -> bool:
     """Return whether nothing was ever put into the file, as when its making was cut off."""
     objects = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    # Another program's database may be without tables, but it has an application_id
     return not objects and _number(connection, "application_id") == 0
 
 
 def _is_damage(error: Exception, path: Path) -> bool:
+    # Extended codes have the primary one in their lowest byte
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     if code == sqlite3.SQLITE_READONLY:
         # A file says of itself that it is read-only, if the system does not.
@@ -264,6 +272,7 @@ def _is_damage(error: Exception, path: Path) -> bool:
 def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
     application = _number(connection, "application_id")
     version = _number(connection, "user_version")
+    # Before the version, which means nothing in the database of another program
     if application != APPLICATION:
         raise ConfigError(
             f"{path}: not a store of plab (application_id {application:#x}); move it away, or "

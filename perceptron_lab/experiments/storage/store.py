@@ -78,9 +78,11 @@ class Store(AbstractContextManager["Store"]):
             (folder / FOLDER).mkdir(parents=True, exist_ok=True)
             with ExitStack() as opened:
                 lock = opened.enter_context(StoreLock(folder))
+                # Only under the lock: another run's temporary files are no leftovers
                 remove_partial_files(folder)
                 remove_partial_files(folder / FOLDER)
                 store = cls(folder, lock, schema.open_to_write(folder))
+                # The lock is the store's from here on; an error above releases it
                 opened.pop_all()
                 return store
         except (*schema.FAILURES, OSError) as error:
@@ -111,6 +113,7 @@ class Store(AbstractContextManager["Store"]):
             "environment": str(environment["id"]),
         }
         with self._writing("the plan of the run"), schema.transaction(self._connection):
+            # What an earlier run left in "running" was cut off, since this process holds the lock
             for table in ("plan", "running"):
                 self._connection.execute(f"DELETE FROM {table}")
             for name, value in about.items():
@@ -159,7 +162,9 @@ class Store(AbstractContextManager["Store"]):
         new = None if result is None else certificate_of(planned, result, self._base)
         path = path_of(self.folder, planned.cell)
         with self._writing(subject):
+            # A failure must not be the end of the only result, which moves to "earlier"
             keep = failed and self._succeeded(planned.cell)
+            # The file before the row: a row must never name a certificate that is not on the disk
             with exchanged(path, new, keep=keep, forget=not failed) as certificate:
                 ended = _now()
                 stored = Stored(
@@ -185,6 +190,7 @@ class Store(AbstractContextManager["Store"]):
                 )
                 with schema.transaction(self._connection):
                     self._replace(stored, content, keep)
+                    # A worker's environment, in the transaction of the row that refers to it
                     if outcome.environment is not None:
                         self._put_environment(outcome.environment)
         return shown(planned, stored)
@@ -229,6 +235,7 @@ class Store(AbstractContextManager["Store"]):
         elif not stored.status.failed:
             self._connection.execute("DELETE FROM earlier WHERE cell = ?", cell)
         self._insert("run", *values, checksum(values), trace)
+        # In the same transaction, so that no cell is shown as both running and finished
         self._connection.execute("DELETE FROM running WHERE cell = ?", cell)
 
     def _put_environment(self, described: Mapping[str, object]) -> None:
@@ -262,6 +269,7 @@ class Store(AbstractContextManager["Store"]):
         query = "SELECT count(*) FROM run WHERE cell IN (SELECT cell FROM plan)"
         try:
             count = self._connection.execute(query).fetchone()[0]
+        # The database may be what failed; the message must not depend on it
         except schema.FAILURES:
             return "the cells that were finished before are safe there"
         cells = counted(count, "cell that was", "cells that were")
@@ -276,6 +284,7 @@ def set_aside(folder: Path) -> Path | None:
     store, time = schema.path_of(folder), datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     if not store.exists():
         return None
+    # All endings stay, since a packed store is runs.sqlite.xz
     aside = folder / "".join([f"runs-{time}", *store.suffixes])
     names = {folder / FOLDER: folder / f"{FOLDER}-{time}"}
     names |= {Path(f"{store}{end}"): Path(f"{aside}{end}") for end in _BESIDE}
@@ -287,6 +296,7 @@ def set_aside(folder: Path) -> Path | None:
             for path, other in names.items():
                 if path.exists():
                     path.rename(other)
+                    # If a later rename fails, this is undone: no store without its certificates
                     undone.callback(other.rename, path)
             sync_folder(folder)
             undone.pop_all()

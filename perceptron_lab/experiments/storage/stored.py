@@ -226,10 +226,12 @@ def record_in(kind: type[Record], values: Any) -> Record:
 def stored_of(values: sqlite3.Row) -> Stored:
     """Return the record that the columns of a run hold; one with a fault if they are damaged."""
     try:
+        # Before the values are converted, since what is damaged may convert to something plausible
         if values["checksum"] != checksum([values[name] for name in names_of(Stored)]):
             raise DataError("its checksum does not fit")
         return record_in(Stored, values)
     except (DataError, ValueError, TypeError, KeyError) as error:
+        # A record with a fault and no exception: one damaged row must not hide all others
         return Stored(values["cell"], fault=f"its stored row is damaged: {error}")
 
 
@@ -246,6 +248,7 @@ def sha256_of(content: bytes) -> str:
 
 def encoded_trace(trace: Trace) -> bytes:
     """Return a trace as the bytes of an ``.npz``: its lists, and ``measure.NAME`` stacked."""
+    # Types are stated: an empty list alone would become an array of doubles
     arrays: dict[str, Any] = {
         name: np.array(getattr(trace, name), dtype=kind) for name, kind in SCALARS.items()
     }
@@ -256,6 +259,7 @@ def decoded_trace(content: bytes, where: str) -> Trace:
     """Return the trace in the bytes that :func:`encoded_trace` made."""
     with _damage_told(where):
         arrays = unpacked(content)
+        # A list that is missing is damage as well, so it is not replaced by an empty one
         lists: dict[str, Any] = {name: arrays.pop(name).tolist() for name in SCALARS}
     measures = {name.removeprefix(MEASURE): list(values) for name, values in arrays.items()}
     return Trace(**lists, measures=measures)
