@@ -36,6 +36,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield partial
         os.replace(partial, path)
     finally:
+        # Before the lock is dropped: the file is never there without a lock
         partial.unlink(missing_ok=True)
         if fcntl:
             os.close(descriptor)
@@ -44,6 +45,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def _locked(partial: Path) -> int:
     """Return the descriptor of an empty, locked file, which no process removes as abandoned."""
     while True:
+        # O_CLOEXEC: a program started meanwhile would hold the lock longer than this process
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
         descriptor = os.open(partial, flags, 0o666)
         # On a file system without locks no file is ever treated as abandoned
@@ -71,6 +73,7 @@ def replace_file(path: Path, content: bytes) -> None:
         file.flush()
         # Before the rename: else a loss of power could leave the new name with no content
         os.fsync(file.fileno())
+    # The rename itself is on the disk only with the folder
     sync_folder(path.parent)
 
 

@@ -103,11 +103,13 @@ class Finding:
     def values(self) -> dict[str, Any]:
         """Return the facts by name as values of JSON."""
         facts = self._facts()
+        # A list, as it will be read from JSON again
         return facts | ({"rescalings": list(self.rescalings)} if self.rescalings else {})
 
     @classmethod
     def of_values(cls, values: Mapping[str, object]) -> Finding:
         """Return the finding of values of JSON; a TypeError or ValueError refuses other values."""
+        # JSON knows neither tuples nor enumerations
         kinds = {"rescalings": tuple, "separation": SeparationAnswer}
         return cls(**{name: kinds.get(name, _same)(value) for name, value in values.items()})
 

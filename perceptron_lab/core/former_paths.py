@@ -66,6 +66,7 @@ class FormerPaths:
             f"{spec.name} is now {present}; import that", DeprecationWarning, stacklevel=2
         )
         module = import_module(present)
+        # The import system overwrites __spec__ of the module that it receives
         spec.loader_state = module.__spec__
         return module
 

@@ -74,7 +74,9 @@ def killable(function: Callable[..., _Value], *arguments: object) -> _Value:
     except BaseException:
         worker.kill()
         raise
+    # Kept, since starting Python and importing a solver takes longer than many calls
     _IDLE.append(worker)
+    # After the worker is idle again: an error of the function is no fault of the worker
     if not succeeded:
         raise value
     return value  # type: ignore[no-any-return]
@@ -112,9 +114,11 @@ class _Worker:
 
     def answer(self, request: object) -> tuple[bool, Any]:
         """Return whether a call succeeded, and its value or its exception."""
+        # A queue per call: a reply that is late cannot be taken for that of the next call
         replies: Queue[bytes | None] = Queue()
         # Pickled here, so that an error is raised to the caller and not in the thread
         content = _pickled(request)
+        # Reading a pipe has no time limit; a daemon thread does not delay the end of Python
         Thread(target=self._exchange, args=(content, replies), daemon=True).start()
         while True:
             try:
@@ -123,6 +127,7 @@ class _Worker:
                 if time_is_up():
                     raise TimeIsUp from None
                 continue
+            # As after a crash of the solver, or when the system runs out of memory
             if reply is None:
                 raise NumericalError("the process of the solver ended without an answer")
             return pickle.loads(reply)  # type: ignore[no-any-return]
@@ -136,9 +141,11 @@ class _Worker:
 
     def kill(self) -> None:
         """End the process."""
+        # A fork must not kill the worker of its parent
         if self._owner != os.getpid():
             return
         self._process.kill()
+        # Without it the killed process remains as a zombie
         self._process.wait()
         for pipe in (self._requests, self._replies):
             with suppress(OSError):  # what was not written yet
@@ -151,8 +158,10 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         """Return the reconstruction of a view of a mapped file, and pickle's default otherwise."""
         mapped = mapping(value)
+        # Mode "c" has private changes that the file does not show
         if mapped is None or mapped.mode == "c" or not os.path.isfile(mapped.filename or ""):
             return NotImplemented
+        # The view may begin anywhere in the mapped part
         offset = mapped.offset + value.ctypes.data - mapped.ctypes.data
         return _remap, (mapped.filename, offset, value.dtype, value.shape, value.strides)
 
@@ -162,6 +171,7 @@ def mapping(data: object) -> np.memmap[Any, Any] | None:
     mapped = None
     while isinstance(data, np.ndarray):
         mapped = data if isinstance(data, np.memmap) else None
+        # The last memmap of the chain is the one that opened the file
         data = data.base
     return mapped
 
@@ -169,6 +179,7 @@ def mapping(data: object) -> np.memmap[Any, Any] | None:
 def _remap(
     name: str, offset: int, kind: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> npt.NDArray[Any]:
+    # Bytes, since the view need not begin at a multiple of the size of its type
     content = np.memmap(name, np.uint8, "r")
     return np.ndarray(shape, kind, content, offset, strides)
 
@@ -195,6 +206,7 @@ def _read(file: IO[bytes]) -> bytes | None:
     """Return the next message; None at the end of the file."""
     length = int.from_bytes(head := file.read(_LENGTH), "little")
     content = file.read(length)
+    # A process that was killed may leave half a message
     return content if len(head) == _LENGTH and len(content) == length else None
 
 
@@ -204,6 +216,7 @@ def serve() -> NoReturn:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what solvers print is no reply
     requests: Queue[bytes] = Queue()
+    # While the main thread is inside a solver, only another one notices the end of input
     Thread(target=_receive, args=(requests,), daemon=True).start()
     while True:
         function, arguments = pickle.loads(requests.get())
@@ -218,4 +231,5 @@ def _receive(requests: Queue[bytes]) -> None:
     """Queue requests; if the parent has ended, end this process even within a call."""
     while (content := _read(sys.stdin.buffer)) is not None:
         requests.put(content)
+    # sys.exit would end this thread alone
     os._exit(0)

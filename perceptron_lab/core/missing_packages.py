@@ -59,6 +59,7 @@ class MissingPackages:
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Raise for top-level modules imported by this package; return None for all others."""
+        # With a path it is a submodule, whose package is installed
         if path is None and fullname not in sys.stdlib_module_names and _imported_here():
             raise MissingPackageError(fullname, requirement(fullname))
         return None
@@ -66,6 +67,7 @@ class MissingPackages:
 
 def _imported_here() -> bool:
     """Return whether the import statement is in this package."""
+    # Frame 2 is the caller of find_spec; the import system has frames of its own in between
     frame = sys._getframe(2)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("importlib._bootstrap"):
         frame = frame.f_back
@@ -76,4 +78,5 @@ def _imported_here() -> bool:
 def install() -> None:
     """Append the finder to ``sys.meta_path``; a second call changes nothing."""
     if not any(isinstance(finder, MissingPackages) for finder in sys.meta_path):
+        # Last, so that it is asked only when no other finder has the package
         sys.meta_path.append(MissingPackages())

@@ -45,6 +45,7 @@ def _text(bound: float, digits: int, rounding: str) -> str:
     if not math.isfinite(bound):
         return f"{bound:g}"
     bound += 0.0  # there is no -0
+    # Decimal converts a double exactly, so that only this rounding matters
     rounded = Context(prec=digits, rounding=rounding).create_decimal_from_float(bound)
     text = f"{float(rounded):.{digits}g}"
     return text if Decimal(text) == rounded else f"{rounded:e}"  # near the ends of doubles

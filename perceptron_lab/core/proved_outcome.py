@@ -68,6 +68,7 @@ class ProvedOutcome:
             case MarginRatio():
                 proved = "no ratio"
                 if self.lower is not None and self.upper and self._has_ratio(Fraction(0)):
+                    # The quotient is rounded to nearest: one step down is certainly not above it
                     proved = text_below(math.nextafter(self.lower / self.upper, 0.0), 3)
             case _:
                 return f"the goal {goal} is missed"
@@ -77,4 +78,5 @@ class ProvedOutcome:
         """Return whether lower >= ratio * upper, both positive."""
         if self.lower is None or self.upper is None or self.lower <= 0.0:
             return False
+        # In fractions, since a rounded product could turn a goal missed by one bit into one reached
         return math.isfinite(self.upper) and Fraction(self.lower) >= ratio * Fraction(self.upper)

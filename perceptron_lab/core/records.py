@@ -49,6 +49,7 @@ def documentation_of(record: type[Any]) -> str:
     """Return the docstring of a class of records, with the parameters that only bases document."""
     names = {field.name for field in fields(record)}
     entries: dict[str, str] = {}
+    # From the bases on, so that a class may document an inherited parameter anew
     for kind in reversed(record.__mro__):
         # Each docstring in three parts, of which the record's own are the last.
         text = inspect.cleandoc(kind.__doc__ or "")

@@ -137,6 +137,7 @@ def _fault_sentences(record: type[Any], faults: Iterable[Any]) -> str:
         first, *steps = fault["loc"] or ("",)
         positional = isinstance(first, int) and first < len(names)
         name = names[int(first)] if positional else str(first)
+        # An input may be a whole array; the message stays one line
         value = repr(fault["input"])[:60]
         path = "".join([name, *(f"[{step}]" for step in steps if isinstance(step, int))])
         if fault["type"] == "unexpected_positional_argument":

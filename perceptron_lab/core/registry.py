@@ -232,6 +232,7 @@ _OURS = {
     },
 }
 
+# Texts and not classes, so that listing and looking up names imports nothing
 _TARGETS: dict[str, dict[str, Target]] = {
     kind: {name: f"perceptron_lab.{target}" for name, target in targets.items()}
     for kind, targets in _OURS.items()
@@ -302,6 +303,7 @@ def module_of(target: Target) -> str:
 def name_of(kind: str, record: object) -> str:
     """Return the registered name of a record's class, or the class's own name."""
     cls = type(record)
+    # By class or by path: plugins register either
     path = f"{cls.__module__}:{cls.__qualname__}"
     targets = _TARGETS[kind].items()
     return next((name for name, target in targets if target in (cls, path)), cls.__name__)
@@ -336,8 +338,10 @@ def register(kind: str, name: str, target: Target) -> None:
             f"the name {name!r} of the {kind}; allowed: letters, digits, dots, hyphens, "
             "underscores, beginning with a letter or digit"
         )
+    # A path without an object is found now and not in the middle of a run
     if isinstance(target, str) and ":" not in target:
         raise ConfigError(f"target {target!r}; give the class or function, or 'module:name'")
+    # Stored rows name components: two of one name would be taken for each other
     if name in _TARGETS[kind]:
         raise ConfigError(f"the {kind} {name!r} is registered already; choose another name")
     _TARGETS[kind][name] = target
@@ -352,6 +356,7 @@ def unregister(kind: str, name: str) -> None:
         If nothing is registered by this name, or it is one of the package's own.
     """
     target(kind, name)
+    # Stored rows and shipped configurations rely on the package's own names
     if name in _PACKAGE[kind]:
         raise ConfigError(
             f"the {kind} {name!r} is the package's own; only additions can be removed"

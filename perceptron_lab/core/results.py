@@ -101,6 +101,7 @@ OPTIMUM_EXACT = "optimum_exact"
 PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
 """The statuses that state a theorem about the data; UNBOUNDED is of learners alone."""
 
+# Arrays and records are saved in forms of their own; values and conflict are not saved
 _SAVED_APART = {"point", "weights", "trace", "bound", "proof", "finding", "values", "conflict"}
 
 _LOADED = "  read from a file, not verified: `plab verify FILE` does that"
@@ -321,6 +322,7 @@ class Result:
             f"<td style='text-align:left'>{escape(text)}</td></tr>"
             for name, text in rows.items()
         ]
+        # A message may hold characters that a browser obeys, as in names of files
         return visible(f"<table>{''.join(lines)}</table>")
 
     def plot(self) -> Figure:
@@ -355,6 +357,7 @@ class Result:
         measures = trace.pop("measures")
         goal = None if self.goal is None else str(self.goal)
         record |= {"bound": asdict(self.bound), "trace": trace, "goal": goal}
+        # Left out and not null, which the schema of these files does not allow
         record |= {} if source is None else {"source": dict(source)}
         record |= {"finding": self.finding.values()} if self.finding else {}
         arrays = {"point": self.point, "json": json.dumps(record)}
@@ -380,16 +383,20 @@ class Result:
             record = file.record
             point, weights = file.arrays["point"], file.arrays.get("weights")
             kind = kind_of(record["certificate"], point.size)
+            # Checked as a whole before any part is used, since the file may come from anybody
             flattened(result_fields(kind, sourced=False), file.tree())
             measures = {name: list(array) for name, array in file.named(MEASURE).items()}
             record["status"] = Status(record["status"])
             record["bound"] = Bound(**record["bound"])
             record["trace"] = Trace(**record["trace"], measures=measures)
             record.pop("source", None)
+            # Results without facts, and files of earlier versions, have no finding
             record["finding"] = Finding.of_values(record.pop("finding", {}))
+            # Files of earlier versions have no goal
             goal = record.pop("goal", None)
             record["goal"] = None if goal is None else goal_of(goal)
             loaded = cls(point=point, weights=weights, proof=file.named(PROOF), **record)
+            # No field, since fields are saved
             object.__setattr__(loaded, "_loaded", True)
             return loaded
         except BROKEN as error:

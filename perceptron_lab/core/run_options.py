@@ -35,10 +35,12 @@ def callbacks(watch: Watch | None, stop: Stop | None) -> tuple[Watch | None, Sto
             if watch is not None:
                 watch(trace)
         except StopIteration as end:
+            # Kept until the loop asks, because an exception here would lose the point of the run
             ended.append(str(end) or "watch raised StopIteration")
 
     def stopping() -> str | None:
         reason = None if stop is None else stop()
+        # True would be a natural answer too, but gives no reason for the message
         if not isinstance(reason, str | None):
             raise InputError(f"stop returned {reason!r}; return None, or a text to end the run")
         return ended[0] if ended else reason
@@ -97,6 +99,7 @@ class TraceOptions(BaseModel):
     def covers(self, other: TraceOptions) -> bool:
         """Return whether a trace with these options contains everything the others request."""
         return all(
+            # More records than requested do no harm
             set(requested) <= set(present)
             if isinstance(requested, list)
             else requested in (False, present)

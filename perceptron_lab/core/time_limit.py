@@ -112,6 +112,7 @@ def last_proofs(*, stopped: bool = False) -> Iterator[None]:
     if stopped or (stop is not None and stop()):
         # A user who stops a run waits for it, so the last proofs get a short time of their own
         proofs_end = min(proofs_end, _now() + STOPPED)
+    # Both ends are equal, so that a nested call does not extend the allowance
     token = _LIMITS.set(_Limits(proofs_end, proofs_end, None))
     try:
         yield
@@ -125,6 +126,7 @@ def seconds_left() -> float:
     0 where ``stop`` ends the work.
     """
     end, _, stop = _LIMITS.get()
+    # The caller's stop counts like the end of the time, so loops have one question to ask
     if stop is not None and stop():
         return 0.0
     return max(0.0, end - _now())

@@ -200,6 +200,7 @@ def _on_row(
         path = path_of(folder, planned.cell)
         if stored.certificate is None or not path.is_file():
             return replace(verified, verdict=Verdict.MISSING, message=f"{path}: no such file")
+        # Before it is read: a file that has changed is damage, whatever it contains now
         if sha256_of(path.read_bytes()) != stored.certificate:
             return replace(
                 verified, message=f"{path}: not the file that was written, by its sha256"
@@ -207,6 +208,7 @@ def _on_row(
         certificate = read_certificate(path)
         certified = Claims.of_certificate(certificate)
         other = claims.difference(certified) or next(differences(stored.row, certificate), "")
+        # Another cell's certificate may be correct, and proves nothing of this row
         if (certificate.cell, certificate.sha256) != (planned.cell, planned.sha256):
             other = f"its certificate is that of the cell {certificate.cell}"
         if other:
@@ -228,6 +230,7 @@ def _on_claims(
     if claims.nothing and not certificate.proof:
         return replace(_nothing(cell, claims), not_verified=contents.not_verified())
     cell = replace(cell, verdict=Verdict.NOT_PROVED)
+    # The name is a digest of the settings: whoever edits one of them has to edit both
     if identity_of(certificate) != certificate.cell:
         return replace(cell, message=f"its settings are not those of the cell {certificate.cell}")
     try:
@@ -236,6 +239,7 @@ def _on_claims(
         return cell.failing(error)
     except DataError as error:
         return cell.failing(error, "its data: ")
+    # Before the proofs: a failure on other data would be no fault of the answer
     if problem.sha256 != certificate.sha256:
         text = f"sha256 {problem.sha256[:16]}..., the claims are of {certificate.sha256[:16]}..."
         return replace(cell, verdict=Verdict.DATA_CHANGED, message=text)

@@ -229,6 +229,7 @@ class _Certifier:
             source = saved.record["source"]
             file, columns = data_of_verdict(source, path, self.problems.base)
             cell = replace(cell, problem=file.name)
+            # A certificate of other data would be correct and say nothing of the answer
             _require_same(sha256_of(file.read_bytes()), source["sha256"])
             reading, claims = on_saved(saved, file, columns)
         except (PlabError, OSError) as error:
@@ -251,6 +252,7 @@ class _Certifier:
         except (PlabError, OSError) as error:
             return replace(cell, message=str(error))
         except Exception as error:
+            # What is left is a lack of memory, in which nothing can be proved
             if not ends_run(error):
                 raise
             log(error, "an exact proof failed")
@@ -294,11 +296,14 @@ class _Certifier:
             return cell
         path = self.output / f"{cell.cell}{SUFFIX}"
         file = self.output / f"{cell.cell}{DATA}" if reading.path is None else reading.path
+        # Generated data have no file of their own, and a checker needs one
         if reading.path is None:
             replace_file(file, reading.content)
         data = {"file": file.name, "sha256": sha256_of(reading.content)} | reading.fields
         record = {"format": FORMAT, "version": VERSION, "data": data, "claims": exact.claims}
+        # After the data, so that a certificate on the disk always has them
         replace_file(path, json.dumps(written(record), separators=(",", ":")).encode())
+        # A bound alone does not prove a status
         if not _STATUSES.get(cell.status, set(named)).isdisjoint(named):
             cell = replace(cell, outcome=CertificationStatus.CERTIFIED)
         return replace(cell, claims=named, path=str(path), data=str(file))

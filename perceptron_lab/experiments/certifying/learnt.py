@@ -139,6 +139,7 @@ def _excluding(
     added a multiple of their weights, whose combination is 0.
     """
     assert verdict.pair is not None
+    # All overlapping rows would make a certificate as large as the data
     if len(verdict.pair.overlap) > _MANY * verdict.rows.width:
         few = _few(verdict, j, sign)
         if few is not None:
@@ -149,6 +150,7 @@ def _excluding(
     null = verdict.pair.exact_weights
     steps = (-multipliers[row] / null[row] for row in null.keys() & multipliers.keys())
     step = max(steps, default=Fraction())
+    # No multiplier is negative
     if step <= 0:
         return whole_weights(multipliers)
     rows = {**null, **multipliers}
@@ -182,6 +184,7 @@ def on_task(task: Task, proof: Mapping[str, FloatArray], *, affine: bool) -> tup
 def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading, Exact]:
     """Return how a checker reads the file of a saved verdict, and the claims that it proves."""
     verdict = proved_on_file(saved, file, columns)
+    # The file itself has columns that the verdict leaves out, so its rows are written anew
     if verdict.constant_columns:
         return _without_constants(verdict, file, columns)
     contents = read_contents(file, columns, exact=True)
@@ -240,6 +243,7 @@ def _on_ellipsoid(
 ) -> tuple[Reading, Exact]:
     """Return the exact bounds of t; a bound without proof is reported."""
     count, width = sum(map(len, classes)), classes[0].shape[1] + 1
+    # Each example has so many products of two of its coordinates
     if count * width * (width + 1) // 2 > MOST_PRODUCTS:
         raise DataError(f"NOT CERTIFIED: {count} examples of {width - 1} features are too many")
     reading = of_squares(*classes)
@@ -269,6 +273,7 @@ def _ratio_claims(
     """Add the exact bounds of t, by vectors (x, 1) of both classes in whole numbers."""
     weights = arrays[WEIGHTS[0]], arrays[WEIGHTS[1]]
     lower, upper = (claims.figures.get(f"ratio_{side}") for side in ("lower", "upper"))
+    # t >= 0 holds always and needs no proof
     if lower is not None and lower > 0.0:
         claim = None
         if set(ELLIPSOID) <= arrays.keys():

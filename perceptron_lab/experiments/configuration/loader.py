@@ -91,6 +91,7 @@ class Experiment:
         """
         if not self.changed:
             return self.config.experiment
+        # Without defaults: a new key of a later version must not change the folder's name
         text = json.dumps(_run_by(self.config), sort_keys=True)
         return f"{self.config.experiment}--{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 

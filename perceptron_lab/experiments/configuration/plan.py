@@ -72,6 +72,7 @@ class Cell:
     def algorithm_seed(self) -> int:
         """A seed of the algorithm's own, the same whatever the goal, budget and order of cells."""
         content = self.instance.identity | self.variant.identity | {"seed": self.seed}
+        # From the settings and not from a counter: adding a cell changes no other one's numbers
         return int(digest(content), 16)
 
     @property
@@ -126,6 +127,7 @@ def plan(experiment: Loadable) -> list[Cell]:
                 seed,
                 config.trace_options,
             )
+            # Cells of one problem are neighbours: whoever loads it can keep it for the next one
             for seed in dict.fromkeys(chain.from_iterable(seeds_of_variants))
             for variant, seeds in zip(experiment.variants, seeds_of_variants, strict=True)
             if seed in seeds and instance.runs(variant)
@@ -203,6 +205,7 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
             problems[cell.problem_key] = loaded(cell, base)
         except PlabError as error:
             faults.setdefault(f"problem {cell.instance.title}: {error}", error)
+            # Other data may be downloads, which are not all tried after a failure
             if cell.own_file(base) is None:
                 break
         except Exception as error:
@@ -234,6 +237,7 @@ def untaught(cell: Cell, problem: Loaded) -> str:
 
 def canonical(content: dict[str, object]) -> str:
     """Return JSON in which equal contents are equal texts."""
+    # Names of cells depend on every byte: any change here loses all stored rows
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 

@@ -131,6 +131,7 @@ def _cost(name: str, kind: ColumnKind) -> RunColumn:
 
 def _bound(run: Run) -> float | None:
     bound = None if run.result is None else run.result.bound.value
+    # JSON has no infinity, and an infinite bound says nothing
     return None if bound is None or math.isinf(bound) else bound
 
 
@@ -218,6 +219,7 @@ def parameter_columns(problem: Mapping[str, object], algorithm: Mapping[str, obj
 
 def rendered(rows: Iterable[Row]) -> str:
     """Return rows as the text of runs.csv, made visible; numbers have every digit."""
+    # Read twice: for the columns, and for the values
     rows = list(rows)
     text = io.StringIO()
     writer = csv.DictWriter(text, _columns_of(rows), restval="", lineterminator="\n")

@@ -103,12 +103,14 @@ def read_source(path: Path) -> Source:
             reason = "no file" if path.exists() else "no such file"
             raise ConfigError(f"{path}: {reason}; give the path of a YAML file")
         with path.open("rb") as file:
+            # One byte more shows that the file is too large, whatever its stated size
             content = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read ({error})") from None
     if len(content) > MOST_BYTES:
         raise ConfigError(f"{path}: larger than {MOST_BYTES} bytes; shorten it")
     try:
+        # Editors on Windows begin a file with a byte order mark
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
@@ -227,6 +229,7 @@ class _Builder:
     def _value(self, event: yaml.Event, crumbs: Crumbs) -> object:
         self.source.values[crumbs] = _mark(event)
         self._check_level(event, len(crumbs))
+        # Aliases can make a small file expand to gigabytes
         self._refuse_properties(event, crumbs)
         match event:
             case yaml.AliasEvent():
@@ -242,6 +245,7 @@ class _Builder:
         while not isinstance(event := self._next(), yaml.CollectionEndEvent):
             key = self._key(event, crumbs, values)
             if key is None:
+                # Read on, so that all faults of a file are reported together
                 self._skip(self._next(), len(crumbs) + 1)
             else:
                 values[key] = self._value(self._next(), (*crumbs, key))
@@ -269,6 +273,7 @@ class _Builder:
         self.source.keys[inner] = _mark(event)
         self._refuse_properties(event, inner, at_key=True)
         key = self._scalar(event, inner, at_key=True)
+        # A quoted "<<" is text like any other
         if event.style is None and event.value == "<<":
             fault = "the merge key << is not allowed; write the keys out"
         elif not isinstance(key, str):
@@ -296,6 +301,7 @@ class _Builder:
             text = "half of a surrogate pair is no character; write the character"
             self._fault(crumbs, text, at_key)
             return None
+        # Quoted values are texts, also "1" and "true"
         if event.style is not None:
             return event.value
         try:

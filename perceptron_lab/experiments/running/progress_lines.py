@@ -110,6 +110,7 @@ class ProgressLines(Progress):
         """Show a running cell next to the bar."""
         self._running[_key(cell)] = f"{cell.instance.title}  {cell.variant.label}"
         self._began[_key(cell)] = time.monotonic()
+        # The number of cells at a time is not known here but from what runs
         self._most = max(self._most, len(self._running))
         self._draw(at_once=True)
 
@@ -125,6 +126,7 @@ class ProgressLines(Progress):
         key = row["problem"], row["label"], row["seed"]
         self._running.pop(key, None)
         self._waiting[row["label"]] -= 1
+        # Cells that were skipped have never begun
         if key in self._began:
             self._ended.append((row["label"], time.monotonic() - self._began.pop(key)))
         self._bar.update(self._task, completed=done, total=total)
@@ -151,6 +153,7 @@ class ProgressLines(Progress):
 
     def _draw(self, *, at_once: bool) -> None:
         now = time.monotonic()
+        # Records may come faster than anybody can read them
         if at_once or now - self._drawn > 0.2:
             self._drawn = now
             current = "; ".join(self._running.values())

@@ -128,6 +128,7 @@ def file_in(folder: Path, name: str, *, named: bool) -> Path:
     DataError
         If the name is none of a file in this folder, or a link that leads out of it.
     """
+    # A certificate of unknown origin must not have other files of the user opened
     if not name or name != Path(name).name or name == ".." or "\0" in name:
         raise DataError(f"{name[:80]!r} is no name of a file in the folder of the data; {MEND}")
     path = folder / name
@@ -231,6 +232,7 @@ class CertifiedProblems:
     def load(self, certificate: Certificate) -> Problem:
         """Return the problem of a certificate."""
         described = certificate.problem
+        # With the base: equal settings may name different files in two folders
         key = canonical(dict(described) | {"base": certificate.base})
         if self._last is not None and self._last[0] == key:
             return self._last[1]
@@ -246,12 +248,14 @@ class CertifiedProblems:
             record = validated(dataset, dict(described["parameters"]))
             own_file = self._own_file(certificate, record, base)
             if own_file is not None:
+                # Before the file is parsed: a changed one is not trusted to be what it was
                 check_own_file(own_file, certificate.sha256)
             with confined(self._folder, self._generate):
                 new: Problem = record.load(described["instance"], seed=described["seed"], base=base)
         except ValidationError as error:
             raise DataError(f"parameters of {described['dataset']}: {error}") from None
         except MissingDataError as error:
+            # --base was given already, or the data are not the user's own
             if self.base is not None or "files" not in described["parameters"]:
                 raise
             remedy = "if the data have moved, name the folder that they are in: --base DIR"
@@ -261,6 +265,7 @@ class CertifiedProblems:
         except PlabError as error:
             raise DataError(str(error)) from None
         except Exception as error:
+            # Errors of this package are defects and must be seen; those of plugins are findings
             if not (fault := registered_code_error(error)):
                 raise
             raise DataError(fault) from error
@@ -273,6 +278,7 @@ class CertifiedProblems:
         A saved result names the file alone: nothing outside of its folder is opened.
         """
         instance = certificate.problem["instance"]
+        # The name comes from the file, and may become part of a path
         record.check_name(instance)
         own_file: Path | None = record.own_file(instance, base)
         if own_file is not None and certificate.saved:

@@ -159,6 +159,7 @@ class Claims:
     def goal_faults(self) -> Iterator[str]:
         """Yield the faults of the goal, given the bracket, which is proved apart from it."""
         goal, reached = self.goal, self.goal_reached
+        # Without a goal, or in a file that does not keep whether it was reached, nothing is claimed
         if goal is None or reached is None or self.of_unknown_budget:
             return
         bracket = self.margin_lower, self.margin_upper
@@ -172,12 +173,14 @@ class Claims:
 
     def difference(self, certified: Claims) -> str:
         """Return where a row and its certificate differ; empty if they agree."""
+        # A row without a goal claims none; the certificate then has it
         if self.goal not in (None, certified.goal):
             return f"its row has the goal {self.goal}, its certificate {certified.goal}"
         for name in ("status", "proved", "margin_lower", "margin_upper", "goal_reached"):
             own_value, other = getattr(self, name), getattr(certified, name)
             if own_value != other:
                 return f"its row has {name} {own_value}, its certificate {other}"
+        # As texts, since NaN equals NaN there
         if certified.figures and as_json(certified.figures) != as_json(self.figures):
             return "its row has other figures than its certificate"
         return ""
@@ -301,6 +304,7 @@ class Verified:
 
     def failing(self, error: Exception, prefix: str = "") -> Verified:
         """Return the verdict that an error means; other errors leave it as it is."""
+        # Along the classes, so that a derived error has the verdict of its nearest base
         kinds = (kind for kind in type(error).__mro__ if kind in _OF_ERRORS)
         verdict = next((_OF_ERRORS[kind] for kind in kinds), self.verdict)
         return replace(self, verdict=verdict, message=f"{prefix}{error}")

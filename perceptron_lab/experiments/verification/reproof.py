@@ -61,11 +61,13 @@ def reprove(
     kind: Kind = "linear" if method is None and linear else "cone"
     if method is not None:
         kind = "learner" if isinstance(method, Learner) else "optimum"
+    # A file of another kind could pass by claims that its own kind need not prove
     if certificate.contents.kind != kind:
         raise DataError(f"its fields are not those of an answer of the kind {kind!r}")
     arrays = ReadArrays({name: numbers_in(array) for name, array in certificate.proof.items()})
     if isinstance(method, Learner):
         reproved = prove_learnt(claims, problem, method, int(certificate.problem["seed"]), arrays)
+        # Nothing verifies these, so they must not appear in a verified answer
         if certificate.point.size or certificate.weights is not None:
             none = "a point or weights are claimed, and a learner has none"
             reproved = replace(reproved, faults=(*reproved.faults, none))
@@ -131,6 +133,7 @@ def prove_claims(
         lower = _lower(claims, system, point, faults)
     if claims.status is Status.INFEASIBLE or claims.margin_upper is not None:
         upper = _upper(claims, system, weights, faults)
+    # The bracket may be used as claimed: a wrong one is among the faults already
     faults += claims.goal_faults()
     if claims.status is Status.MARGIN_BOUNDED and not claims.bounded:
         faults.append("the margin is called bounded, and no bound that was asked for is proved")
@@ -228,6 +231,7 @@ def _cut_faults(claims: Claims, cut: Mapping[str, float | None]) -> Iterator[str
         claimed = claims.figures.get(name)
         if claimed is not None:
             yield from _missed(name, again, claimed, abs(claimed))
+    # A cut's weight is a number and no bound: one that is too small is wrong as well
     value, claimed = cut["cut"], claims.figures.get("cut")
     if value is not None and claimed is not None and claimed < value - TOLERANCE * abs(value):
         yield f"cut {claimed:.10g} is claimed, and the cut has {value:.10g}"
@@ -320,6 +324,7 @@ def _lower(
     if point.shape != (unknowns,):
         faults.append(f"a point of shape {point.shape} in a problem of {unknowns} unknowns")
         return None
+    # Stored answers are on the original data, while the system may be scaled
     proof = original_of(system).prove_point(point)
     lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
     if claims.status is Status.FEASIBLE and not proof.feasible:
@@ -343,6 +348,7 @@ def _upper(
         faults.append(f"weights of shape {weights.shape} in a cone of size {original.cone.size}")
         return None
     upper = original.prove_weights(weights)
+    # Doubles may leave an upper bound slightly above 0, where an exact proof still decides
     if claims.status is Status.INFEASIBLE and upper != 0.0:
         if original.prove_infeasible(weights) is None:
             faults.append("the weights do not prove that no point is strictly feasible")
