@@ -141,6 +141,7 @@ def unsuitable(experiment: Experiment) -> Iterator[Fault]:
     for kind, position, name in experiment.config.report.registered:
         crumbs = ("report", f"{kind}s", position)
         try:
+            # Not every table or figure states what it needs
             for check in getattr(registry.load(kind, name), NEEDS, ()):
                 check(plan)
         except DataError as error:
@@ -207,6 +208,7 @@ def faults_of_files(experiment: Experiment) -> Iterator[Fault]:
     """
     loaded_problems: dict[tuple[Path, str], Loaded] = {}
     for cell, path in _own(experiment):
+        # A check has to answer at once, and reading more would take longer
         if _is_large(path):
             continue
         at, key = _place(experiment, cell), (path, canonical(cell.instance.identity))
@@ -214,6 +216,7 @@ def faults_of_files(experiment: Experiment) -> Iterator[Fault]:
             try:
                 loaded_problems[key] = loaded(cell, experiment.base)
             except PlabError as error:
+                # Kept as missing, so that one wrong file is one fault and not one per algorithm
                 loaded_problems[key] = Loaded(missing=str(error))
                 yield Fault(at, str(error))
         if lacking := untaught(cell, loaded_problems[key]):
@@ -231,7 +234,7 @@ def unread(experiment: Experiment) -> list[str]:
 
 
 def _own(experiment: Experiment) -> Iterator[tuple[Cell, Path]]:
-    """Yield the cells whose problems are read from files of a user's own, with these."""
+    """Yield each cell whose problem is read from a user's own file, with the file."""
     for cell in plan(experiment):
         path = cell.own_file(experiment.base)
         if path is not None:
@@ -239,6 +242,7 @@ def _own(experiment: Experiment) -> Iterator[tuple[Cell, Path]]:
 
 
 def _is_large(path: Path) -> bool:
+    # An absent file is not large: its reader reports it
     return path.is_file() and path.stat().st_size > LARGEST
 
 

@@ -109,6 +109,7 @@ def _is_bracket(value: list[Any]) -> bool:
 
 TEXT: Final = _of("a text", str)
 TRUTH: Final = _of("a truth value", bool)
+# Types are compared, since True is an instance of int
 COUNT: Final = Values(
     "an integer from 0 to 2^63 - 1", lambda value: type(value) is int and 0 <= value < _MOST
 )

@@ -67,6 +67,7 @@ class AnswerFile:
 def read_answer(path: str | Path) -> AnswerFile:
     """Read a file; errors are those of :data:`~perceptron_lab.core.errors.BROKEN`."""
     content = Path(path).read_bytes()
+    # A plain message for a wrong file, in place of the one of the zip reader
     if not content.startswith(_ZIP):
         raise ValueError("it is no .npz file")
     arrays = unpacked(content)
@@ -81,6 +82,7 @@ def prefixed(prefix: str, arrays: Mapping[str, object]) -> dict[str, Any]:
 def packed(arrays: Mapping[str, object]) -> bytes:
     """Return arrays as the bytes of an ``.npz``; equal arrays give equal bytes."""
     plain = {name: np.asarray(array) for name, array in arrays.items()}
+    # Reading a pickle can run any program
     if any(array.dtype.hasobject for array in plain.values()):
         raise ValueError("arrays of objects are not saved, since only pickle could read them")
     content = io.BytesIO()
@@ -102,6 +104,7 @@ def unpacked(content: bytes, names: Sequence[str] | None = None) -> dict[str, An
 
 def _array(content: bytes) -> npt.NDArray[Any]:
     """Return the array in the bytes of an ``.npy``, as :func:`numpy.save` writes plain ones."""
+    # Version 1.0 of the format has the length of its header in two bytes
     begin = 10 + int.from_bytes(content[8:10], "little")
     shape, by_columns, kind = _head(content[:begin])
     array: npt.NDArray[Any] = np.frombuffer(content, kind, math.prod(shape), begin)
@@ -122,6 +125,7 @@ def _head(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 def mapping_in(text: str) -> dict[str, Any]:
     """Return the JSON object in a text; other values and repeated names raise ValueError."""
+    # JSON readers keep the last of two equal names, so a claim could be hidden behind another
     record = json.loads(text, object_pairs_hook=_once)
     if not isinstance(record, dict):
         raise ValueError("its text is no JSON object")

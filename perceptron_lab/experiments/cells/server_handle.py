@@ -172,7 +172,7 @@ class ForkServer:
         return reports, f"the fork server died (exit code {code})"
 
     def _end(self) -> tuple[int, bytes]:
-        """Close the socket and wait for the end, which that brings about: exit code, output."""
+        """Close the socket, which ends the server; return its exit code and output."""
         if self._running is None:
             return 0, b""
         # Cleared first, so that an interrupt below cannot lead to a second wait

@@ -160,7 +160,7 @@ def _excluding(
 
 
 def _few(verdict: SeparationVerdict, j: int, sign: int) -> list[list[int]] | None:
-    """Return such weights of few rows, those of a linear program's vertex; or None."""
+    """Return such weights of few rows, from a vertex of a linear program; None without any."""
     every = np.arange(verdict.rows.count)
     vectors = verdict.rows.integers(every).tolist()
     target = [sign * (i == j) for i in range(verdict.rows.width)]
@@ -298,7 +298,7 @@ def _tell_weaker(claims: Exact, name: str, claim: Claim | None, claimed: float) 
 def _on_stream(
     learner: OnlineLearner, task: Task, arrays: Mapping[str, FloatArray]
 ) -> tuple[Reading, Exact]:
-    """Return that the examples are separated, and the margin gamma of Theorem 1's R^2 / gamma^2."""
+    """Return claims that a stream is separated, by the gamma in Theorem 1's R^2 / gamma^2."""
     system = learner.separating(task)
     reading = of_system(system)
     comparison = arrays.get("novikoff_comparison")

@@ -49,6 +49,7 @@ def unknown_columns(
                 listed = f"{', '.join(columns)}, measure.NAME, {ORACLE}NAME"
                 text = f"received the text {column!r}; allowed: a column of runs.csv: {listed}"
                 yield Fault(crumbs, text + did_you_mean(column, columns))
+            # The other axes may hold text: `by` names the curves
             elif axis == "y" and column in COLUMNS and COLUMNS[column].kind is ColumnKind.TEXT:
                 text = f"the column {column} holds text; allowed: one of numbers, such as seconds"
                 yield Fault(crumbs, text)
@@ -98,6 +99,7 @@ def repeated_algorithms(
                 remedy = "give each its own `label:`"
                 text = f"{other} is labelled {variant.label!r} too, with other settings; {remedy}"
                 yield Fault(crumbs, text)
+            # The first place stays, so that every later repetition refers to the same line
             first_of.setdefault(settings, crumbs)
             labels.setdefault(variant.label, crumbs)
 
@@ -107,6 +109,7 @@ def repeated_instances(entries: Sequence[tuple[Crumbs, Sequence[Instance]]]) -> 
     first_of: dict[str, tuple[Crumbs, dict[str, object]]] = {}
     for crumbs, instances in entries:
         for instance in instances:
+            # By title, since rows and tables tell problems apart by nothing else
             if instance.title not in first_of:
                 first_of[instance.title] = (crumbs, instance.identity)
                 continue

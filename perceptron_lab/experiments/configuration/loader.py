@@ -230,7 +230,7 @@ def _placed(key: str, entries: Iterable[Entry]) -> list[tuple[Crumbs, Entry]]:
 
 
 def _readable(tree: object, key: str, kind: type[Entry], needed: str) -> list[tuple[Crumbs, Entry]]:
-    """Return the entries whose component is named, without the parts that are wrong."""
+    """Return the entries that name their component, without their invalid keys."""
     entries: list[tuple[Crumbs, Entry]] = []
     for index, part in enumerate(list_in(mapping_in(tree).get(key))):
         if not isinstance(mapping_in(part).get(needed), str):

@@ -41,6 +41,7 @@ def override(source: Source, assignments: Iterable[str]) -> None:
                 f"{name}: an override is path.to.key=value, such as budget.seconds=5 "
                 "or problems.0.instances=[mcp100]"
             )
+        # The same limit as in files, since both end in one tree
         if path.count(".") >= MOST_LEVELS:
             raise ConfigError(f"{name}: a path of more than {MOST_LEVELS} keys; shorten it")
         value = parse(name, text)
@@ -79,6 +80,7 @@ def _write(source: Source, steps: list[str], value: object, name: str) -> Crumbs
             case dict():
                 absent = node.get(step) is None
             case list():
+                # isdecimal alone accepts the digits of other scripts
                 is_index = step.isascii() and step.isdecimal() and len(step) < 10
                 if not (is_index and int(step) <= len(node)):
                     raise ConfigError(

@@ -118,7 +118,7 @@ class RunColumn:
 def _result(
     name: str, kind: ColumnKind, other: Callable[[Run], object] = lambda run: None
 ) -> RunColumn:
-    """Return the column of a result's attribute, and of another value without a result."""
+    """Return the column of a result's attribute; ``other`` gives the value without a result."""
     return RunColumn(
         name, kind, lambda run: getattr(run.result, name) if run.result else other(run)
     )

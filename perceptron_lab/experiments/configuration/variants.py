@@ -178,6 +178,7 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
         if not names:
             faults.append(Fault(crumbs, f"the dataset {entry.dataset!r} has no instances here"))
         instances += [(dataset, name, suffix) for name in names]
+    # A suffix only where it tells instances apart: other titles are the names of the dataset
     counts = Counter(name for _, name, _ in instances)
     return [
         Instance(
@@ -203,11 +204,13 @@ def _choices(
     """Yield parameters with their places and a suffix of labels, one per combination of a grid."""
     crumbs = at[:2]  # of the entry
     faults += [_given_twice(crumbs, key) for key in grid if key in parameters]
+    # Before any combination is made: a few long lists give millions
     if prod(map(len, grid.values())) > MOST_COMBINATIONS:
         text = f"the sweep has more than {MOST_COMBINATIONS} combinations; shorten its lists"
         faults.append(Fault((*crumbs, "grid"), text))
         return
     key_paths = {key: (*at, key) for key in parameters}
+    # By indices, so that a fault can name the place of the value in the grid
     for indices in product(*(range(len(values)) for values in grid.values())):
         selection = dict(zip(grid, indices, strict=True))
         swept = {key: grid[key][index] for key, index in selection.items()}
@@ -250,6 +253,7 @@ def _oracles(spec: object, at: Crumbs, faults: list[Fault]) -> tuple[Component, 
         if count > 1:
             faults.append(Fault(at, f"two oracles for {kind} cones; allowed: one per kind"))
             return None
+    # With one oracle left out the algorithm would run with a default that nobody asked for
     return oracles if len(oracles) == len(built) else None
 
 

@@ -286,7 +286,7 @@ class _Builder:
         return None
 
     def _skip(self, event: yaml.Event, level: int) -> None:
-        """Read past a node, at a level, that cannot be used."""
+        """Skip a node that cannot be used, which begins at a level."""
         depth = 0
         while True:
             self._check_level(event, level + depth)

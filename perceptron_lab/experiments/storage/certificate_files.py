@@ -273,7 +273,7 @@ def read_certificate(
 
 
 def _of_result(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the record of a certificate, of a result that was saved with its source."""
+    """Return the certificate record of a result that was saved with its source."""
     source = dict(record["source"])
     source["algorithm"] = {**source["algorithm"], "goal": record["goal"]}
     copied = {name: record[name] for name in _OF_RESULT if name in record}

@@ -220,7 +220,7 @@ class Store(AbstractContextManager["Store"]):
         self.close()
 
     def _succeeded(self, cell: str) -> bool:
-        """Return whether the stored row of a cell is one with a result that failed in nothing."""
+        """Return whether a cell has a stored row whose status is no failure."""
         query = "SELECT status FROM run WHERE cell = ?"
         row = self._connection.execute(query, (cell,)).fetchone()
         return row is not None and row["status"] not in _FAILURES
@@ -265,7 +265,7 @@ class Store(AbstractContextManager["Store"]):
             ) from error
 
     def _safe(self) -> str:
-        """Return in words how many rows the next run finds."""
+        """Return a sentence on the rows that the next run will find."""
         query = "SELECT count(*) FROM run WHERE cell IN (SELECT cell FROM plan)"
         try:
             count = self._connection.execute(query).fetchone()[0]

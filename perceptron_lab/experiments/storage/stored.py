@@ -58,7 +58,7 @@ class SqlColumn:
 
 
 def _column_of(kind: Callable[..., object], declared: str = "TEXT NOT NULL") -> SqlColumn:
-    """Return the column of records without records in them, as JSON."""
+    """Return a column that stores flat records as JSON."""
 
     # Most rows of a store have the same limits: each text is read once.
     @lru_cache(maxsize=256)

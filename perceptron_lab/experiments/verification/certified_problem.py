@@ -273,7 +273,7 @@ class CertifiedProblems:
         return new
 
     def _own_file(self, certificate: Certificate, record: Any, base: Path) -> Path | None:
-        """Return the user's own file that a problem is read from; None if it is no such problem.
+        """Return the user's own file that contains the data of a problem; None for other data.
 
         A saved result names the file alone: nothing outside of its folder is opened.
         """

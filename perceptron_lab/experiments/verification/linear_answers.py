@@ -49,6 +49,7 @@ def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate)
         proof = LinearProof.of_json(certificate.certificate.get(PROOF))
         faults += proof_faults(system, claims.status, proof)
         if not faults:
+            # Only with a valid proof: all other fields are made again from its numbers
             answer = LinearAnswer(system, certificate, proof)
             faults += answer.faults()
             verified = frozenset(answer.verified())
@@ -175,11 +176,12 @@ class LinearAnswer:
             yield "a point, or its tight conditions, and a contradiction are claimed"
         if not all(proof.weights.values()):
             yield "a weight of the contradiction is 0"
+        # 0 is a valid bound as well, only not the best one
         if proof.violation[1] is not None or proof.violation[0] not in (0.0, self._least):
             yield f"a violation in {list(proof.violation)} is claimed, {self._least} is proved"
 
     def _rounding_faults(self) -> Iterator[str]:
-        """Yield which array of doubles is not the exact numbers, rounded."""
+        """Yield a fault for each array of doubles that is not the exact numbers, rounded."""
         proof, count = self.proof, len(self.system.conditions)
         point = proof.point or (Fraction(),) * len(self.system.variables)
         if not _rounded(self.certificate.point, point):
@@ -204,6 +206,7 @@ def _nearest(double: float, exact: Fraction) -> bool:
         return False
     if math.isinf(double):  # beyond the range
         return abs(exact) > sys.float_info.max and (double > 0) == (exact > 0)
+    # In fractions: a difference of doubles would itself be rounded
     error = abs(Fraction(double) - exact)
     neighbours = (math.nextafter(double, end) for end in (-math.inf, math.inf))
     return all(

@@ -100,7 +100,7 @@ def reprove(
 def _with_fields(
     finding: ProofOutcome, certificate: Certificate, arrays: ReadArrays, bound: Bound
 ) -> ProofOutcome:
-    """Return a finding with the arrays that its proofs have read, and the constant bound."""
+    """Return an outcome with the arrays that its proofs have read; check the constant bound."""
     faults = list(finding.faults)
     if certificate.bound != bound:
         faults.append("a bound on updates is claimed, but no theorem gives one")
@@ -383,7 +383,7 @@ def numbers_in(array: object) -> FloatArray:
 
 
 def _size(margin: float) -> float:
-    """Return the size of which a bound of the margin may miss a part."""
+    """Return the scale to which the tolerance of a bound of the margin is relative."""
     rounding = min(ROUNDING, 1e-3 * abs(margin))
     return max(abs(margin), rounding / TOLERANCE)
 

@@ -57,10 +57,12 @@ def on_verdict(path: Path, problems: CertifiedProblems) -> Verified:
     try:
         saved = verdict_with_data(path, own_file)
         verified = replace(verified, status=str(saved.record["verdict"]))
+        # The user may have named the wrong file, so an error need not be damage
         verified = replace(verified, verdict=Verdict.NOT_PROVED) if own_file else verified
         folder = own_file.file.parent if own_file else problems.base
         file, columns = data_of_verdict(saved.record["source"], path, folder)
         return _on_data(replace(verified, problem=file.name), saved, file, columns)
+    # A wrong option of the command is no verdict on the file
     except ConfigError:
         raise
     except (PlabError, OSError) as error:
@@ -81,6 +83,7 @@ def verdict_with_data(path: Path, own_file: OwnData | None) -> SavedVerdict:
 def data_of_verdict(source: Any, path: Path, base: Path | None) -> tuple[Path, Columns]:
     """Return the file that a verdict is of, and what was asked of its columns."""
     try:
+        # The file may come from anybody: nothing in it is used unchecked
         if source.keys() != {"file", "sha256", "columns", "base"}:
             raise TypeError("it has other fields than file, sha256, columns, base")
         if not all(isinstance(source[name], str) for name in ("file", "sha256", "base")):
@@ -97,6 +100,7 @@ def _on_data(cell: Verified, saved: SavedVerdict, file: Path, columns: Columns) 
     if not file.exists():
         return replace(cell, verdict=Verdict.MISSING, message=f"{file}: no such file; {MEND}")
     try:
+        # Before the file is parsed: a verdict on other data is neither right nor wrong
         check_own_file(file, saved.record["source"]["sha256"])
         if not saved.proof and saved.record["proved"] is False:
             return _without_proof(cell, saved)
@@ -110,6 +114,7 @@ def _on_data(cell: Verified, saved: SavedVerdict, file: Path, columns: Columns) 
 
 def proved_on_file(saved: SavedVerdict, file: Path, columns: Columns) -> SeparationVerdict:
     """Return the verdict if all that is claimed is proved on the file that it is of."""
+    # Such files have a coefficient of every level
     if columns.one_hot and not saved.omits_constant_columns:
         raise DataError(
             "written before --one-hot had reference levels, with a coefficient of every level; ask "
@@ -119,7 +124,7 @@ def proved_on_file(saved: SavedVerdict, file: Path, columns: Columns) -> Separat
 
 
 def _without_proof(verified: Verified, saved: SavedVerdict) -> Verified:
-    """Return the verdict on a file that may say no more than that nothing was decided."""
+    """Return the verdict on a file without a proof, which may only state that it is undecided."""
     stated = saved.record["verdict"]
     if stated != UNDECIDED or saved.record["coefficients"]:
         message = f"{stated[:40]!r} is called not proved, and there is no proof"
@@ -156,6 +161,7 @@ def _exact(contents: Contents) -> Doubles:
     """Return the rows as a dense matrix of doubles, exact or with their decimals."""
     doubles = contents.in_memory()
     values, integers = dense(doubles.values), dense(doubles.integers)
+    # A proof on rounded numbers would be one for other data
     if doubles.roundings and integers is None and contents.decimals is None:
         raise InputError(
             "it holds numbers that no double is equal to; give them as text (.csv), which is read "
