@@ -275,7 +275,7 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
 
 
 def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
-    # Before the job is unpickled, since even its data may exceed the limit
+    # Before anything of the user is unpickled or loaded, which may exceed the limit as well
     limit_memory(memory)
     with os.fdopen(os.dup(parcel), "rb") as file:
         file.seek(0)

@@ -152,7 +152,7 @@ class _ClusterRun:
         while self._waiting and len(self._positions) < max(threads, 1):
             position, parcel = self._waiting.popleft()
             key = f"{self._topic}-{position}"
-            # pure=False: with equal arguments dask would return an earlier outcome
+            # The run's own name is in the key: no outcome of another run is returned for it
             future = self._client.submit(run_task, self._topic, *parcel, pure=False, key=key)
             # Before the callback, which may run at once in another thread
             self._positions[future] = position
