@@ -89,7 +89,7 @@ def test_large_data_are_generated_only_on_request(home: Path) -> None:
     path = written_file(home, certificate, parameters=parameters, instance=instance)
     verdict = judged(home, path)
     assert verdict.verdict is Verdict.NOT_PROVED
-    assert verdict.message.endswith("500 MB unasked, `plab verify --generate 4001MB` this as well")
+    assert verdict.message.endswith("500 MB by default; run `plab verify --generate 4001MB`")
 
 
 GENERATED: list[tuple[dict[str, Any], str, int]] = [
@@ -117,7 +117,7 @@ def test_the_size_limit_is_checked_before_data_are_generated(
 def test_the_command_allows_more(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written_file(home, solved_certificate(home, SMALL))
     assert main(["verify", str(path), "--generate", "1kB"]) == 1
-    assert "`plab verify --generate 1MB` this as well" in capsys.readouterr().out
+    assert "run `plab verify --generate 1MB`" in capsys.readouterr().out
     assert main(["verify", str(path), "--generate", "1MB"]) == 0
     assert main(["verify", str(path), "--generate", "much"]) == 2
     assert "give a size such as 64MB" in capsys.readouterr().err

@@ -97,5 +97,5 @@ def test_classes_of_real_data() -> None:
     result = solve(problem.system, "perceptron")
     assert result.status is Status.FEASIBLE
     assert problem.measure(result.point)["attained"] > 1.5
-    with pytest.raises(ConfigError, match="no instance here"):
+    with pytest.raises(ConfigError, match="there is no instance"):
         dataset.load("wine-0-1-above-1", seed=0, base=Path())
