@@ -33,7 +33,7 @@ COSTS: Final = ("updates", "queries", "products", "seconds")
 
 
 class Interval(NamedTuple):
-    """A geometric mean of ratios and the ends of its interval, which one ratio alone has not."""
+    """A geometric mean of ratios and the ends of its interval, None for a single ratio."""
 
     ratio: float
     lower: float | None
@@ -99,6 +99,7 @@ def interval_of(logarithms: Sequence[float] | FloatArray) -> Interval:
     # One number has no standard deviation
     if len(z) < 2:
         return Interval(float(np.exp(mean)), None, None)
+    # Student's quantile, as the deviation is estimated from the same few ratios
     quantile = float(stdtrit(len(z) - 1, 0.5 + LEVEL / 2.0))
     reach = quantile * float(z.std(ddof=1)) / len(z) ** 0.5
     return Interval(*(float(np.exp(end)) for end in (mean, mean - reach, mean + reach)))
@@ -185,6 +186,7 @@ class _Costs:
     ) -> Ratio | None:
         if not possible:
             return None
+        # Cost by cost: a pair with 0 queries still has a ratio of seconds
         columns = [column[~np.isnan(column)] for column in differences.T]
         by_cost = {cost: interval_of(z) for cost, z in zip(COSTS, columns, strict=True) if len(z)}
         pairs = max(map(len, columns))
@@ -206,11 +208,13 @@ def guarantee_ratios(runs: pd.DataFrame) -> list[GuaranteeRatio]:
     runs
         The checked table of runs.
     """
+    # A run without updates, or with a bound of 0, has no logarithm of its share
     counted = runs[answered(runs) & (runs["bound"] > 0) & (runs["updates"] > 0)]
     lines = []
     for label, runs_of_label in counted.groupby("label", sort=False):
         shares = runs_of_label["updates"] / runs_of_label["bound"]
         logarithms = pd.Series(np.log(shares.to_numpy()), index=runs_of_label.index)
+        # Problems count alike, as the seeds of one problem are not independent problems
         means = logarithms.groupby(runs_of_label["problem"], sort=False).mean()
         largest = float(shares.max())
         interval = interval_of(means.to_numpy())

@@ -27,6 +27,7 @@ _SYMBOLS = {
     "--": "–",
 }
 _RAISED = str.maketrans("0123456789-+e", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵉ")
+# A dash of ranges stands between digits; "--" alone is a cell without a value
 _TOKEN = re.compile(
     r"\^\{(?P<raised>.*?)\}|(?P<symbol>\\[a-z]+|\\.|\$|``|''|_\+|(?<=\d)--(?=\d))(?:\{\})?"
 )
@@ -34,6 +35,7 @@ _TOKEN = re.compile(
 
 def escape(text: str) -> str:
     """Return the text so that LaTeX prints it as it is, on one line."""
+    # In one pass, as the braces of \textbackslash{} must not be escaped again
     return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
 
 
@@ -64,6 +66,7 @@ def seconds(value: float | None) -> str:
     if value is None:
         return NOTHING
     if 0 < value < 0.001:
+        # In math mode, as LaTeX's default text fonts print another character for <
         return "$<$0.001"
     decimals = 3 if value < 1 else 2 if value < 10 else 1
     return f"{value:.{decimals}f}"
@@ -76,6 +79,7 @@ def percent(value: float | None) -> str:
 
 def signed(value: float | None) -> str:
     """Return a difference with its sign, two digits after the point."""
+    # In math mode, where LaTeX prints a minus sign and not a hyphen
     return NOTHING if value is None else f"${value:+.2f}$"
 
 
