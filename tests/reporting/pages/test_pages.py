@@ -215,7 +215,7 @@ def test_every_cell_of_a_sample_is_on_its_page_with_its_counts(tmp_path: Path) -
     cells = [(run["problem"], run["algorithm"], run["updates"]) for run in cells_of(text)]
     assert cells == [(run["problem"], run["label"], run["updates"]) for run in runs]
     with Reader.open(folder) as reader:
-        (environment,) = reader.environments().values()
+        environment, *_ = reader.environments().values()  # the one in the first column
     facts = dict(line[:2] for line in ParsedPage(text).tables["Environments"])
     assert facts["numpy"] == environment["packages"]["numpy"]
     assert environment["git"]["revision"] in facts["revision"]
