@@ -38,6 +38,7 @@ from perceptron_lab.reporting.summary import (
     summaries,
 )
 
+# A proved bound of the margin is missing here: it leaves open whether a point exists
 _DECIDED = (Status.FEASIBLE, Status.INFEASIBLE)
 
 
@@ -65,6 +66,7 @@ def lp_feasibility(evidence: Evidence) -> Table:
     """
     truths = linear_problems(evidence)
     entries = summaries(evidence.frame)
+    # A label that stops without an answer is quick, and no fastest one
     rivals = [entry.answered for entry in entries]
     decided = [_count(entry, _DECIDED) for entry in entries]
     unproved = [_count(entry, (Status.UNVERIFIED,)) for entry in entries]
@@ -97,6 +99,7 @@ def _wrong(entry: Summary, truth: bool | None) -> int | None:
     """Return the number of wrong answers; None where it is unknown."""
     if truth is None:
         return None
+    # Answers without proof count as well: that exact arithmetic rejects one does not undo the claim
     answers = map(answered, entry.runs["status"], findings(entry.runs))
     return sum(answer is not None and answer != truth for answer in answers)
 
@@ -119,6 +122,7 @@ def families(evidence: Evidence) -> Table:
     cell; ``slowest``, the problem that took most seconds.
     """
     runs = evidence.frame.assign(family=evidence.frame["problem"].map(family))
+    # Not sorted: families and labels keep the order of the experiment
     groups = [group for _, group in runs.groupby(["family", "label"], sort=False)]
     columns = [
         texts("family", [_first(group, "family") for group in groups]),
@@ -144,6 +148,7 @@ def family(problem: str) -> str:
     Questions about rays are a separate family: ``infd recession`` of ``infd1.recession``.
     """
     match = _FAMILY.match(problem)
+    # Names that begin with a digit are families of their own: a cell without a name says nothing
     letters = (match.group() if match else "") or problem
     return f"{letters} recession" if problem.endswith(".recession") else letters
 
@@ -255,7 +260,10 @@ def proved_gap(row: Row) -> float | None:
         return None
     if upper is None:
         return math.inf
+    # The point 0 is always there, with margin 0: a negative bound proves less than nothing
     lower = max(0.0, known_or_none(row["margin_lower"]) or 0.0)
+    # DIMACS error 5 is (p - d) / (1 + |p| + |d|) on data divided by their largest entry s; here all
+    # is multiplied by s again
     return (upper - lower) / (size + upper + lower)
 
 

@@ -93,10 +93,13 @@ def scale_margins(axes: Axes, curves: Sequence[Curve]) -> None:
         return
     highest, lowest = float(values.max()), float(values.min())
     if highest < 0 and lowest > _ONE_SIZE * highest:
+        # Up to 0, where a point becomes feasible, so that the distance to it can be seen
         axes.set_ylim(1.1 * lowest, 0.0)
         return
+    # A decade of positive margins is left on the logarithmic half, to show their growth
     decade = floor(log10(abs(highest))) - (1 if highest > 0 else 0)
     axes.set_yscale("symlog", linthresh=10.0**decade, linscale=0.5)
+    # Half a decade of room beyond the outermost medians
     axes.set_ylim(3.0 * min(lowest, 0.0), 3.0 * max(highest, 0.0))
     # Ticks at 0 and at the powers of ten beyond the linear part, in equal steps.
     least, most = axes.get_ylim()
@@ -106,6 +109,7 @@ def scale_margins(axes: Axes, curves: Sequence[Curve]) -> None:
     ticks = {0.0: "0"}
     ticks |= {-(10.0**k): f"$-10^{{{k}}}$" for k in below[::-step]}
     ticks |= {10.0**k: f"$10^{{{k}}}$" for k in above[::-step]}
+    # The own ticks of a symmetric logarithmic axis would crowd around 0
     axes.yaxis.set_major_locator(FixedLocator(list(ticks)))
     axes.yaxis.set_major_formatter(FixedFormatter(list(ticks.values())))
     axes.yaxis.set_minor_locator(NullLocator())
@@ -128,6 +132,7 @@ def certificates(evidence: Evidence) -> Figure:
     without weights is named in the panel. That exact weights near those of a run prove that no
     point is feasible is not drawn: it has no place on a logarithmic axis.
     """
+    # Only the goal of a bound has an epsilon that this axis can show
     goal = evidence.goal()
     epsilon = goal.margin_upper if isinstance(goal, MarginUpper) else None
     bound = Quantity(
@@ -149,6 +154,7 @@ def least_upper(trace: Trace) -> FloatArray:
 def scale_bounds(axes: Axes, curves: Sequence[Curve], epsilon: float | None) -> None:
     """Give an axis of bounds a logarithmic scale that holds the medians above 0 and epsilon."""
     values = finite_medians(curves)
+    # With epsilon, so that its line is seen even where no run has come near it
     values = np.append(values[values > 0], [epsilon] if epsilon else [])
     if len(values):
         axes.set_yscale("log")
@@ -178,10 +184,12 @@ def draw_histories(evidence: Evidence, quantity: Quantity) -> Figure:
             for entry in entries
             if entry.problem == problem
         ]
+        # Side by side one title serves both panels; apart, each needs its own
         for axes in pair[:1] if len(drawn) <= _ROWS else pair:
             drawing.entitle(axes, problem)
         _draw(pair, quantity, traces, looks)
         _name_absent(pair[0], quantity, traces)
+    # Tick labels of different widths would set the names of the axes at different distances
     figure.align_ylabels(first)
     names = drawing.spelt_out(evidence.algorithms())
     proved = all(entry.answered for entry in entries)
@@ -211,14 +219,18 @@ def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes
         upper, lower = np.split(figure.subplots(2 * lines, beside), 2)
         pairs = list(zip(upper.flat, lower.flat, strict=True))
         for left, right in pairs[problems:]:
+            # A grid has panels to spare in its last row
             left.remove()
             right.remove()
         pairs = pairs[:problems]
         for left, right in pairs:
+            # Each problem has one scale for both of its panels; margins of different problems
+            # differ by decades
             right.sharey(left)
         lowest, first = pairs[-beside:], [*upper[:, 0], *lower[:, 0]]
     for axes in first:
         axes.set_ylabel(quantity)
+    # In a column the panels share what their axis says: once is enough
     for pair in lowest:
         for axes, (name, _) in zip(pair, _AXES, strict=True):
             axes.set_xlabel(name)
@@ -249,6 +261,7 @@ def _draw(
     factors = drawing.nested(looks)
     for axes, entry, courses, curve in curves:
         look, factor = looks[entry.label], factors[entry.label]
+        # The margin of the point 0 is minus infinity, which has no place
         finite = np.isfinite(curve.median)
         at, median, colour = curve.positions[finite], curve.median[finite], look["color"]
         draw_spread(axes, curve, courses, colour)
@@ -260,12 +273,14 @@ def _draw(
         axes.step(at, median, where="post", **style)
         if finite.any():
             end = look["marker"] if entry.answered else "x"
+            # A curve that ends outside still shows at the edge how it ended
             last = np.clip(median[-1], *axes.get_ylim())
             size = 3.4 * factor
             axes.plot(
                 at[-1], last, color=colour, marker=end, markersize=size, clip_on=False, zorder=3
             )
     for axes in panels:
+        # Runs differ by decades in length, and early steps change most
         axes.set_xscale("log")
         spec = axes.get_subplotspec()
         narrow = spec is not None and spec.get_gridspec().ncols == _BESIDE
@@ -278,6 +293,7 @@ def _name_absent(axes: Axes, quantity: Quantity, traces: _Traces) -> None:
     ended = [
         f"{entry.label}: {entry.status_counts}"
         for entry, traces_of_entry in traces
+        # A label without cells counts as absent too
         if len(traces_of_entry) < max(1, entry.seeds)
     ]
     without = [

@@ -62,9 +62,11 @@ def best_bounds(evidence: Evidence) -> dict[tuple[str, float], float]:
 
     Raises a DataError if no bound is proved.
     """
+    # The largest margin itself is not known; of the least bound above it no share is overstated
     bounded = evidence.frame.dropna(subset=["margin_upper"])
     least = bounded.groupby(["problem", "seed"], as_index=False)["margin_upper"].min()
     lines = least.itertuples(index=False, name=None)
+    # A bound of 0 proves that no point exists: nothing is a share of it
     bound_of = {(str(problem), float(seed)): float(v) for problem, seed, v in lines if v > 0.0}
     if not bound_of:
         raise DataError(
@@ -117,6 +119,8 @@ def margins_table(evidence: Evidence) -> Table:
     bounds = best_bounds(evidence)
     histories_of = [histories(evidence, entry, bounds) for entry in entries]
     problems = [entry.problem for entry in entries]
+    # A time is printed only if all seeds have reached the share, so that every number may be the
+    # best
     everyone = [True] * len(entries)
     waits = [
         in_bold(
@@ -165,6 +169,7 @@ _NOTE = (
 def _median(values: Sequence[float | None], entry: Summary) -> float | None:
     """Return the median over the seeds, None unless every one has a number."""
     present = [value for value in values if value is not None]
+    # A median over the seeds that got there would favour a label that fails on the hard ones
     return median(present) if present and len(present) == entry.seeds else None
 
 
@@ -182,6 +187,7 @@ LEAST: Final = 0.01
 MOST_PROBLEMS: Final = 9
 """The most problems that are drawn: three times three panels, as many as a page holds."""
 _TICKS: Final = {
+    # The places are what is missing, as on the axis; the names are the shares reached
     1.0 - LEAST: "\u2264 1 %",
     0.5: "50 %",
     0.1: "90 %",
@@ -233,6 +239,7 @@ def _draw(
 ) -> None:
     """Draw one problem: one minus the share, on a descending axis."""
     factors = drawing.nested(looks)
+    # Downwards, so that more margin is higher; beyond both ends there is room for clipped lines
     axes.set(xscale="log", yscale="log", ylim=(1.3, 0.7 * CLOSEST))
     begins = []
     for entry, entry_histories in pairs:
@@ -243,9 +250,11 @@ def _draw(
             continue
         look, factor = looks[entry.label], factors[entry.label]
         lower, middle, upper = (
+            # Of a share of 1 nothing is missing, and 0 has no place on a logarithmic axis
             np.clip(1.0 - shares, CLOSEST, 1.0 - LEAST)
             for shares in (curve.lower, curve.median, curve.upper)
         )
+        # Before it the line lies at the lower edge, through decades of seconds without news
         risen = curve.positions[curve.upper > LEAST]
         begins.append(float(risen[0] if len(risen) else curve.positions[-1]))
         shade: drawing.Style = {"color": look["color"], "alpha": 0.1, "linewidth": 0, "zorder": 1}
@@ -255,11 +264,13 @@ def _draw(
         axes.step(curve.positions, middle, where="post", **line)
         mark = look["marker"] if entry.feasible else "x"
         end: drawing.Style = {"color": look["color"], "marker": mark, "markersize": 3.4 * factor}
+        # Many runs end at the edge of the panel, where half of the marker would be cut off
         axes.plot(curve.positions[-1:], middle[-1:], clip_on=False, zorder=3, **end)
     if begins:
         axes.set_xlim(left=0.5 * min(begins))
     axes.yaxis.set_major_locator(FixedLocator(list(_TICKS)))
     axes.yaxis.set_major_formatter(FixedFormatter(list(_TICKS.values())))
+    # Matplotlib's minor ticks would stand for shares such as 92 %, without a name
     axes.yaxis.set_minor_locator(NullLocator())
     drawing.rule_logarithmic(axes, "x", 12.0)
     drawing.rule(axes, "y", "0.9")

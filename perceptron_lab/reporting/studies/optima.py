@@ -64,6 +64,7 @@ class ListedOptimum:
         printed = Decimal(self.printed)
         exponent = printed.as_tuple().exponent
         assert isinstance(exponent, int)
+        # A whole unit allows for values that were rounded and for values that were cut off
         unit = Decimal(1).scaleb(exponent)
         return Decimal(lower) < printed + unit and printed - unit < Decimal(upper)
 
@@ -104,6 +105,7 @@ def optima_of(evidence: Evidence) -> list[Row]:
     frame = frame[frame["algorithm"].isin(optimisers)]
     columns = [LOWER, UPPER, WIDTH, _OBJECTIVE, *_ERRORS]
     read = {
+        # A measure that no run stated has no column
         name: reals(frame[name]) if name in frame else pd.Series(float("nan"), frame.index)
         for name in columns
     }
@@ -125,6 +127,7 @@ def proved_optima_table(evidence: Evidence) -> Table:
         texts("label", [str(row["label"]) for row in rows]),
         numbers("lower", [known_or_none(row[LOWER]) for row in rows], long_below),
         numbers("upper", [known_or_none(row[UPPER]) for row in rows], long_above),
+        # A width rounded down would claim more than is proved
         numbers("width", [known_or_none(row[WIDTH]) for row in rows], upper_bound),
         seconds("seconds", [known_or_none(row["seconds"]) for row in rows]),
         seconds("proof seconds", [known_or_none(row["proof_seconds"]) for row in rows]),
@@ -147,13 +150,16 @@ def best_optima(evidence: Evidence) -> Table:
     ``two-sided``, ``asked`` (labels that were not skipped), ``listed``, ``agrees``. Problems of
     which every cell was skipped are left out.
     """
+    # Skipped cells were never asked: their data are not there, or the method does not apply
     rows = [row for row in optima_of(evidence) if row["status"] != Status.SKIPPED]
     problems = list(dict.fromkeys(str(row["problem"]) for row in rows))
     groups = [[row for row in rows if row["problem"] == problem] for problem in problems]
+    # Proved bounds hold whoever proved them: the best of each side may come from different labels
     lowers = [_best(group, LOWER, max) for group in groups]
     uppers = [_best(group, UPPER, min) for group in groups]
     listed = [sdplib_optima().get(problem) for problem in problems]
     both = list(zip(lowers, uppers, strict=True))
+    # Empty without both bounds: from one side nothing contradicts a value far beyond it
     agreed = [
         ""
         if optimum is None or lower[0] is None or upper[0] is None
@@ -207,6 +213,7 @@ def _best(
 def _width(lower: float | None, upper: float | None) -> float | None:
     if lower is None or upper is None:
         return None
+    # Relative for large optima and absolute near 0, where a relative width means nothing
     return (upper - lower) / max(1.0, abs(upper))
 
 
@@ -214,6 +221,7 @@ def _unproved(row: Row) -> str:
     missing = [
         name for name, column in (("lower", LOWER), ("upper", UPPER)) if pd.isna(row[column])
     ]
+    # What was not run has failed to prove nothing
     if row["status"] == Status.SKIPPED or not missing:
         return ""
     return "both" if len(missing) == 2 else missing[0]
@@ -309,6 +317,7 @@ class ScaledRuns:
     def seconds(self) -> float | None:
         """The median of seconds and seconds of proofs together."""
         runs = self.entry.runs
+        # Summed seed by seed: the median of sums is not the sum of medians
         value = (runs["seconds"] + runs["proof_seconds"]).dropna().median()
         return None if math.isnan(value) else float(value)
 
@@ -321,6 +330,7 @@ class ScaledRuns:
     def reached(self) -> bool:
         """Whether the proved width meets the goal."""
         width = self.width
+        # Without a goal, any proved width is what was asked for
         return width is not None and (self.goal is None or width <= self.goal)
 
 
@@ -354,6 +364,7 @@ def scaled(evidence: Evidence) -> list[ScaledRuns]:
         width = methods[entry.label].parameters.get("width")
         goal = None if width is None else float(width)
         lines.append(ScaledRuns(_graph(evidence, entry.problem), entry, most, goal))
+    # Pairs that were not run would be lines without a point
     return [line for line in lines if line.entry.seeds]
 
 
@@ -370,6 +381,7 @@ def maxcut_scaling_table(evidence: Evidence) -> Table:
 
     def of_measure(name: str) -> list[float | None]:
         column = f"measure.{name}"
+        # Cuts are a measure of some optimisers: others leave no column
         return [e.median(column) if column in e.runs else None for e in entries]
 
     memory = [None if line.memory is None else line.memory / MILLION for line in lines]
@@ -385,6 +397,7 @@ def maxcut_scaling_table(evidence: Evidence) -> Table:
         numbers("upper", [e.median("optimum_upper") for e in entries], upper_bound),
         numbers("width", [line.width for line in lines], upper_bound),
         numbers("goal", [line.goal for line in lines]),
+        # Cuts and their ratios are proved from below
         numbers("cut", of_measure("cut"), lower_bound),
         numbers("cut ratio", of_measure("cut_ratio"), lower_bound),
         texts("status", [entry.status_counts for entry in entries]),
@@ -401,6 +414,7 @@ def maxcut_scaling_figure(evidence: Evidence) -> Figure:
     the whole process. A cross: the width that was asked for is not proved.
     """
     lines = scaled(evidence)
+    # The label tells nothing where there is one only
     several = len({line.entry.label for line in lines}) > 1
     kinds = grouped(
         lines, lambda line: f"{line.kind}, {line.entry.label}" if several else line.kind
@@ -427,6 +441,7 @@ def _draw(
     axes: Axes, lines: Sequence[ScaledRuns], values: Sequence[float | None], look: drawing.Look
 ) -> None:
     """Draw positive values against the vertices; a cross marks a missed goal."""
+    # 0 and what is unknown have no place on a logarithmic axis
     defined = [(line, y) for line, y in zip(lines, values, strict=True) if y]
     xs = [line.graph.vertices for line, _ in defined]
     axes.plot(xs, [y for _, y in defined], color=look["color"], ls=_dashes(look), lw=0.9, zorder=2)
@@ -439,6 +454,7 @@ def _draw(
 def _dashes(look: drawing.Look) -> drawing.Line:
     """Return the line style of a marker, so that lines can be distinguished in greyscale."""
     dashes: dict[str, drawing.Line] = {"o": "-", "s": "--", "D": ":", "^": "-."}
+    # By drawing.looks alone the first seven lines would all be solid
     return dashes.get(look["marker"], "-")
 
 

@@ -41,6 +41,7 @@ _FEASIBLE, _INFEASIBLE = Status.FEASIBLE.value, Status.INFEASIBLE.value
 _ANSWERS = {
     "feasible": {_FEASIBLE},
     "infeasible": {_INFEASIBLE},
+    # No side is right by construction: any proved answer counts, bounds of the margin included
     "ill-posed": {status.value for status in Status},
     EITHER: {_FEASIBLE, _INFEASIBLE},
 }
@@ -145,6 +146,7 @@ def label_of_method(
 ) -> str:
     """Return the label of an algorithm with these parameters; its name if none was run."""
     record = registry.load("algorithm", name)(**(parameters or {}))
+    # Through the record, so that defaults that are written out or left out compare equal
     expected = _compared(Component("algorithm", name, record).parameters)
     for label, method in methods.items():
         if method.algorithm == name and _compared(method.parameters) == expected:
@@ -175,6 +177,7 @@ def with_errors(frame: pd.DataFrame) -> pd.DataFrame:
             },
             index=frame.index,
         )
+        # One missing error may be the largest: then the largest is not known
         extended[largest] = errors.max(axis=1, skipna=False)
         extended[apart] = errors[list(names[:4])].max(axis=1, skipna=False)
     return extended
@@ -228,6 +231,8 @@ def _groups(pairs: list[Continued]) -> list[list[Continued]]:
     groups = grouped(pairs, lambda pair: (pair.problem.family, pair.problem.side, pair.entry.label))
     families: list[str] = list(dict.fromkeys(pair.problem.family for pair in pairs))
     sides: list[str] = list(dict.fromkeys(pair.problem.side for pair in pairs))
+    # Families and sides in the experiment's order, so that the pairs of one kind of problem stand
+    # together
     order = sorted(groups, key=lambda key: (families.index(key[0]), sides.index(key[1])))
     return [groups[key] for key in order]
 
@@ -238,6 +243,7 @@ _pair, _solver, _second = (attrgetter(name) for name in ("entry", "solver", "sec
 
 def _proved(group: Sequence[Continued], cells: Cells) -> int | None:
     """Return how many problems are decided; None where none was run."""
+    # 0 would say that it failed on all, not that it was not asked
     if not any(cells(pair).seeds for pair in group):
         return None
     return sum(pair.decided(cells(pair)) for pair in group)
@@ -261,6 +267,7 @@ def postprocessing_figure(evidence: Evidence) -> Figure:
     algorithm that starts from it: medians over the seeds, from quartile to quartile; a cross where
     not every cell has proved what is true by construction. Programs without a delta are not drawn.
     """
+    # The horizontal axis is the condition, which programs of collections do not have
     pairs = [pair for pair in continued(evidence) if pair.problem.delta is not None]
     solvers = list(dict.fromkeys(pair.first for pair in pairs))
     drawn = solvers[:MOST_SOLVERS]
@@ -270,6 +277,7 @@ def postprocessing_figure(evidence: Evidence) -> Figure:
     columns.sort(key=lambda pair: drawn.index(pair[0]))
     looks = drawing.looks([ANSWER, *dict.fromkeys(f"then {pair.second}" for pair in pairs)])
     figure = drawing.canvas(max(4.6, 2.1 * len(columns)), 1.1 + 1.9 * len(families))
+    # Shared scales: the panels compare families, sides and solvers
     panels = figure.subplots(len(families), len(columns), squeeze=False, sharex=True, sharey=True)
     proved = True
     for row, family in enumerate(families):
@@ -283,6 +291,7 @@ def postprocessing_figure(evidence: Evidence) -> Figure:
             panels[row][column].set_title(f"{family}, {side}\n{solver}", loc="left")
     for axes in panels[-1]:
         axes.set_xlabel(r"1 / $\delta$")
+        # drawing sets plain numbers; over many decades powers of ten are shorter
         axes.xaxis.set_major_formatter(LogFormatterMathtext())
     for axes in panels[:, 0]:
         axes.set_ylabel("largest error")
@@ -299,8 +308,10 @@ def _draw(axes: Axes, pairs: list[Continued], looks: dict[str, Look]) -> bool:
     for pair in sorted(pairs, key=_condition):
         answer = Summary(pair.entry.problem, ANSWER, _renamed(pair.entry, "before"))
         after = Summary(pair.entry.problem, f"then {pair.second}", _renamed(pair.entry, "after"))
+        # Of the solver alone, as what the pair proves is the merit of both
         decided[id(answer)] = pair.decided(pair.solver)
         decided[id(after)] = pair.decided(pair.entry)
+        # The solver's answer is the same for every algorithm that starts from it: one line
         if all(answer.problem != other.problem for _, other in entries):
             entries.append((_condition(pair), answer))
         entries.append((_condition(pair), after))

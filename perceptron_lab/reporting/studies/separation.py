@@ -62,6 +62,7 @@ def proving_label(outline: Outline) -> str:
 def printed_truth(outline: Outline, problem: str) -> str:
     """Return the verdict by construction or from the source; empty if neither exists."""
     record = outline.dataset(problem)
+    # Its data are generated to have this answer
     if isinstance(record, SeparationFamilies):
         return record.kind
     if isinstance(record, TextbookSeparation):
@@ -93,6 +94,7 @@ def wrong(answer: SeparationAnswer | None, truth: str) -> bool:
         return False
     if answer in _VERDICTS:
         return answer != truth
+    # Estimates exist if and only if the classes overlap: converged without penalty claims overlap
     return answer.separated is not None and answer.separated == (truth == SeparationAnswer.OVERLAP)
 
 
@@ -133,6 +135,7 @@ def separation_verdicts(evidence: Evidence) -> Table:
     """
     labels, truth = asked_labels(evidence), truths(evidence)
     frame = with_measures(evidence.frame[evidence.frame["label"].isin(labels)], _FIGURES)
+    # As objects: in a column of strings the answers would lose their properties
     frame["said"] = pd.Series(answers(frame), frame.index, dtype=object)
     keys = zip(frame["problem"], frame["seed"], strict=True)
     frame["wrong"] = [
@@ -146,6 +149,7 @@ def separation_verdicts(evidence: Evidence) -> Table:
         counts("rows", [shapes[problem][1] if problem in shapes else None for problem in problems]),
         counts(
             "features",
+            # Without the intercept, which the dimension counts as a coefficient
             [shapes[problem][0] - 1 if problem in shapes else None for problem in problems],
         ),
         counts("seeds", [entries[problem, labels[0]].seeds for problem in problems]),
@@ -176,6 +180,7 @@ def _verdict_counts(runs: pd.DataFrame) -> str:
     """Return what runs say, with their numbers where they differ, or how they ended."""
     pairs = zip(runs["said"], runs["status"], strict=True)
     counter = Counter(str(status) if pd.isna(answer) else str(answer) for answer, status in pairs)
+    # Seeds that agree need no counts
     if len(counter) < 2:
         return next(iter(counter), "not run")
     return ", ".join(f"{word} ({number})" for word, number in counter.most_common())
@@ -256,20 +261,25 @@ def _coefficient_histories(
         (proving_label(evidence), "classes"),
     ):
         runs = evidence.frame
+        # One seed, as Newton's steps and the proved classes are drawn coefficient by coefficient
         cells = runs[(runs["problem"] == problem) & (runs["label"] == label)].sort_values("seed")
         trace = evidence.trace(str(cells["cell"].iloc[0])) if len(cells) else None
         if trace is None or name not in trace.measures:
             return None
         histories.append(np.asarray(trace.measures[name][0], dtype=float))
+    # A class for each coefficient, or the colours would mean nothing
     return (histories[0], histories[1]) if histories[0].shape[1:] == histories[1].shape else None
 
 
 def _draw(axes: Axes, coefficients: FloatArray, classes: FloatArray) -> None:
     """Draw the coefficients of a problem; those that are proved finite lie above the others."""
     steps = np.arange(1, min(len(coefficients), MOST_STEPS) + 1)
+    # Drawn last, the finite ones are not hidden by those that diverge
     for index in np.argsort(-classes, kind="stable").tolist():
         colour, dashes = _LOOKS[CLASSES[int(classes[index])]]
         values = np.abs(coefficients[: len(steps), index])
+        # A coefficient that is exactly 0 has no logarithm
         axes.plot(steps, np.where(values > 0.0, values, np.nan), dashes, color=colour, lw=1.0)
     axes.set_yscale("log")
+    # Coefficients that pass through 0 would stretch the axis by many decades
     axes.set_ylim(bottom=max(axes.get_ylim()[0], _LOWEST * axes.get_ylim()[1]))

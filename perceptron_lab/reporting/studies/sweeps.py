@@ -47,6 +47,7 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
     which some have no proved answer, at the lower edge where there is no number.
     """
     frame, values = evidence.frame, _numbers(evidence, curves.y)
+    # An empty figure would hide the wrong name of a column
     if values.isna().all():
         raise DataError(f"the column {curves.y} has no numbers; set y to another column")
     positions, names = _positions(evidence, curves.x)
@@ -58,9 +59,11 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
     for name, look in looks.items():
         _draw(axes, name, groups[name], look, factors[name])
     _scale(axes, "x", positions.to_numpy(), names)
+    # By the quartiles that are drawn, not by single runs far outside
     _scale(axes, "y", np.array([q for g in groups.values() for q in _quartile_values(g)]), ())
     axes.set(xlabel=_readable_name(curves.x), ylabel=_readable_name(curves.y))
     if note := _pooled(curves, [group for line_groups in groups.values() for group in line_groups]):
+        # Pooled problems are not repetitions: whoever reads the band must know what it spreads over
         figure.supxlabel(note, fontsize=6)
     titles = drawing.spelt_out(evidence.algorithms()) if curves.by == "label" else {}
     answered = all(group.answered for line_groups in groups.values() for group in line_groups)
@@ -121,6 +124,7 @@ def _draw(axes: Axes, name: str, groups: Sequence[Group], look: Look, factor: fl
     low, middle, high = np.array([quartiles for _, quartiles in pairs]).reshape(-1, 3).T
     colour = look["color"]
     shade: drawing.Style = {"color": colour, "alpha": 0.12, "linewidth": 0, "zorder": 1.0}
+    # Quartiles, not a deviation: times and counts are skewed, and limits cut them off
     axes.fill_between(at, low, high, **shade)
     axes.plot(at, middle, color=colour, ls=look["linestyle"], lw=factor, label=name)
     marks: drawing.Style = {"color": colour, "linestyle": "none", "markersize": 3.4 * factor}
@@ -136,7 +140,9 @@ def _scale(axes: Axes, which: Literal["x", "y"], values: FloatArray, names: Sequ
     """Choose a linear or logarithmic axis, with a tick for each of a few values."""
     distinct = np.unique(values)
     ticks = distinct if which == "x" and len(distinct) <= _TICKS else distinct[:0]
+    # Texts have no scale: equal distances
     if names:
+        # Upright beyond a few names, as they would run into each other
         axes.set_xticks(range(len(names)), list(names), rotation=90 if len(names) > 4 else 0)
     elif distinct[0] > 0 and distinct[-1] > _WIDE * distinct[0]:
         axes.set(**{f"{which}scale": "log"})

@@ -41,6 +41,7 @@ class Profile:
 
     def share(self, factor: float) -> float:
         """Return the share of instances that it has solved within a factor of the fastest."""
+        # Dolan and More's rho(tau), the distribution of the ratio among the instances
         return float(np.mean(self.ratios <= factor))
 
     @property
@@ -67,6 +68,7 @@ def profiles(runs: pd.DataFrame) -> list[Profile]:
     decided = feasible.groupby([runs["problem"], runs["seed"]]).transform("any")
     # Only a bound remains open where another label has found a point
     proved &= ~(decided & (runs["status"] == Status.MARGIN_BOUNDED))
+    # Answers are compared as proved ones: what one label saves in its run it may spend on its proof
     spent = runs["seconds"] + runs["proof_seconds"]
     times = spent.clip(lower=RESOLUTION).where(proved, np.inf).fillna(np.inf)
     table = runs.assign(time=times).pivot(index=["problem", "seed"], columns="label", values="time")
@@ -125,6 +127,7 @@ def profile_figure(evidence: Evidence) -> Figure:
     profile_list = profiles(evidence.frame)
     looks = drawing.looks([profile.label for profile in profile_list])
     ratios = np.concatenate([profile.ratios for profile in profile_list])
+    # At least a decade: equally fast labels would otherwise spread their noise over the whole axis
     edge = 1.5 * float(max(10.0, ratios[np.isfinite(ratios)].max(initial=1.0)))
     figure, axes = drawing.panel(5.0, 3.4 + 0.05 * len(profile_list))
     factors = drawing.nested(looks)
@@ -134,7 +137,10 @@ def profile_figure(evidence: Evidence) -> Figure:
         style |= {"linewidth": factor, "markersize": 2.6 * factor, "markeredgewidth": 0.0}
         # Markers of some of the rises tell curves apart that meet
         marked = slice(1, -1, max(1, len(factors_at) // _MARKS))
+        # A ratio counts from its own factor on (at most tau), so that the share rises there and not
+        # before
         axes.step(factors_at, shares, where="post", markevery=marked, **style)
+    # No ratio is below 1; above 1 a little room keeps the line of a perfect label off the frame
     axes.set(xscale="log", xlim=(1.0, edge), ylim=(0.0, 1.02))
     axes.set_xlabel("time / time of the fastest label")
     axes.set_ylabel(f"share of {len(profile_list[0].ratios)} instances solved")
@@ -148,6 +154,7 @@ def profile_figure(evidence: Evidence) -> Figure:
 def curve(profile: Profile, edge: float) -> tuple[FloatArray, FloatArray]:
     """Return the factors at which a profile rises, from 1 to the edge, and its shares there."""
     rises = profile.ratios[profile.ratios < edge]
+    # Between two ratios the share is constant: with a point at each, the steps are exact
     factors: FloatArray = np.unique([1.0, *rises, edge])
     return factors, np.array([profile.share(factor) for factor in factors])
 
@@ -193,6 +200,7 @@ def scaling(evidence: Evidence) -> Figure:
     looks = drawing.looks(list(evidence.frame["label"].unique()))
     entries = {(entry.problem, entry.label): entry for entry in summaries(evidence.frame)}
     head = 0.6 + 0.05 * len(looks)
+    # One axis of seconds for all panels, as the growth is compared between the kinds
     figure, panels = drawing.panels(len(drawn), 2.6, head, 2.4, sharey=True)
     for axes, series in zip(panels, drawn, strict=True):
         axes.set_title(series.title, loc="left")
@@ -204,6 +212,7 @@ def scaling(evidence: Evidence) -> Figure:
         ]
         drawing.draw_medians(axes, looks, panel_entries, "seconds", lambda entry: entry.answered)
     drawn_problems = {problem for series in drawn for problem in series.problems.values()}
+    # Only of what is drawn: the legend has a cross if a panel has one
     answered = all(entry.answered for entry in entries.values() if entry.problem in drawn_problems)
     names = drawing.spelt_out(evidence.algorithms())
     drawing.legend_above(figure, drawing.handles(looks, answered, names=names))
@@ -221,7 +230,9 @@ def series_of(outline: Outline) -> list[Series]:
     # By their shapes, so that sizes increase along each line
     for problem, (dimension, rows) in sorted(outline.shapes().items(), key=lambda pair: pair[1]):
         parameters = outline.parameters(problem)
+        # Problems of files have sizes, but no parameters that set them: they grow along no line
         if sizes <= {name for name, value in parameters.items() if value is not None}:
+            # As text: a mapping is no key of a dictionary
             kind = as_json({name: parameters[name] for name in parameters if name not in sizes})
             grown.setdefault(("rows", kind, dimension), {})[rows] = problem
             grown.setdefault(("dimension", kind, rows), {})[dimension] = problem
@@ -235,4 +246,5 @@ def series_of(outline: Outline) -> list[Series]:
             "scaling: no two problems differ in their rows alone or in their dimension alone; "
             "use a grid over `rows` or `dimension`, such as that of the dataset margin-sets"
         )
+    # Growth with the rows first, then with the dimension
     return sorted(series_list, key=lambda series: (series.size == "dimension", series[:3]))
