@@ -7,7 +7,8 @@ stale that a run would make again bit for bit. Of each algorithm (learner, optim
 the store the quickest cell that a clock did not end is run again. If all columns but times,
 messages and environments agree, and all lists of the traces but the seconds, every row of that
 algorithm and dataset is given the digest that its code has now. Otherwise the differences are
-listed, and its rows stay as they are: ``plab run`` makes them again.
+listed, and its rows stay as they are: ``plab run`` makes them again. Where nothing differs, rows of
+algorithms that a clock ended in all cells are given the digest too.
 
 ``--every`` names an algorithm that was changed. Each of its cells that a clock did not end is run
 again and restamped for itself, and the others stay as they are.
@@ -104,7 +105,9 @@ def restamp(folder: Path, most_seconds: float = sys.float_info.max, every: str =
             differences += [f"{name}: {difference}" for difference in differing]
             if not differing:
                 agreeing |= {stored.cell for _, stored in group}
-    restamped = [stored for stored in stale if stored.cell in agreeing]
+    # Algorithms all of whose cells a clock ended are judged by the others.
+    whole = not differences and not every
+    restamped = [stored for stored in stale if whole or stored.cell in agreeing]
     if restamped:
         with edited(folder) as connection:
             for stored in restamped:
