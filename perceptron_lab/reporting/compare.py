@@ -131,6 +131,7 @@ class RunPair:
     @classmethod
     def of(cls, key: Key, a: Row, b: Row, metric: str) -> RunPair:
         """Return the pair of two rows with a metric."""
+        # The cost of proving a point and that of proving that none exists do not compare
         alike = a["status"] == b["status"] and bool(a["proved"]) and bool(b["proved"])
         values = (None if row.get(metric) is None else float(row[metric]) for row in (a, b))
         return cls(*key, Status(a["status"]).value, Status(b["status"]).value, alike, *values)
@@ -174,8 +175,10 @@ class MeanRatio:
             # A resample draws all pairs of a problem together: they are sums with weights.
             drawn = resample_counts(len(problems), resamples, seed)
             means = np.concatenate([(some @ sums) / (some @ counts) for some in drawn])
+            # The percentile interval: monotone, so that exp of its ends is that of the ratio
             ends = np.quantile(means, [(1.0 - level) / 2, (1.0 + level) / 2])
             lower, upper = map(math.exp, ends)
+        # Geometric, so that A against B and B against A say the same
         mean = math.exp(math.fsum(sums) / len(logs))
         return cls(label, len(logs), len(problems), mean, lower, upper)
 
@@ -268,6 +271,7 @@ class Comparison:
         named = f"{self.metric} of B / A"
         if mean.lower is None or mean.upper is None:
             return f"{named}: {mean.ratio:.4g}, no interval for a single problem"
+        # Only an interval that leaves out 1 decides
         which = "B has less" if mean.upper < 1.0 else "A has less" if mean.lower > 1.0 else ""
         interval = f"interval {mean.lower:.4g} to {mean.upper:.4g}"
         return f"{named}: {mean.ratio:.4g}, {interval}; {which or 'the difference is undecided'}"
@@ -347,6 +351,7 @@ def compare(
     logs: dict[str, list[tuple[str, float]]] = {}
     for pair in pairs:
         if pair.ratio is not None:
+            # Costs differ by factors: their logarithms are averaged
             logs.setdefault(pair.label, []).append((pair.problem, math.log(pair.ratio)))
     # Of a single label the mean of all would say the same.
     if len(logs) > 1:
@@ -372,5 +377,6 @@ def _read(folder: Path) -> tuple[dict[Key, Row], dict[str, Any], list[dict[str, 
         rows = {(row["problem"], row["label"], row["seed"]): row for row in reader.rows()}
         config = reader.config().model_dump(mode="json")
         described = reader.environments()
+    # Rows of one folder may come from several runs, on several machines
     environments = dict.fromkeys((row["environment"], row["core"]) for row in rows.values())
     return rows, config, [described.get(name, {}) | {"core": core} for name, core in environments]

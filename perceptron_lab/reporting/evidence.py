@@ -49,6 +49,7 @@ SIGNED: Final = ("margin_lower",)
 REQUIRED: Final = (*TEXT, "proved", *NUMBERS, *SIGNED)
 """The columns that reports need; further ones are carried along unchecked."""
 
+# As runs.csv spells it, and as pandas writes it; nothing: no proof was given
 _TRUTH = {"true": True, "True": True, "false": False, "False": False, "": False}
 
 
@@ -199,6 +200,7 @@ class Evidence:
     def _bounds(self) -> dict[str, Bound]:
         """Cell -> its guarantee, of all cells that have one."""
         with Reader.open(self._store("the guarantees")) as reader:
+            # All at once: opening a store again for every cell takes longer than reading it
             bounds = {cell: reader.bound(cell) for cell in self._statuses if self._has_result(cell)}
         return {cell: bound for cell, bound in bounds.items() if bound is not None}
 
@@ -272,6 +274,7 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
     checked["proved"] = np.array(truth, dtype=bool)
     _refuse(~np.isin(status, list(Status)), "status", status, where, ", ".join(Status))
     for column in COUNTS:
+        # Tables compare the costs of proved points: one that lacks its cost would silently fall out
         invalid = (status == Status.FEASIBLE) & np.isnan(checked[column].to_numpy())
         _refuse(invalid, column, checked[column], where, "a number, since the cell is FEASIBLE")
     repeated = checked[checked.duplicated(["problem", "label", "seed"])]
@@ -280,6 +283,7 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
             f"{where}: problem {problem!r}, label {label!r}, seed {seed:g} occurs twice; give "
             "each algorithm of the experiment a different label"
         )
+    # Stores and files of earlier versions say it in the message alone
     if "finding" not in checked:
         messages = _texts(runs["message"]) if "message" in runs else [""] * len(runs)
         facts = map(former_finding, checked["status"], messages)
@@ -311,6 +315,7 @@ def _refuse(
     allowed: str,
 ) -> None:
     if invalid.any():
+        # The first one is named: the others mostly have the same cause
         row = int(invalid.argmax())
         raise DataError(
             f"{where}, row {row + 1}, column {column}: {pd.Series(values).iloc[row]!r} is not "
@@ -320,6 +325,7 @@ def _refuse(
 
 def _scalar(value: Any) -> Any:
     """Return the value of a field of runs.csv, or of a frame; None where it is empty."""
+    # From a frame values have their types; from a CSV all are texts, written as JSON
     if not isinstance(value, str):
         return None if pd.isna(value) else value
     try:

@@ -37,6 +37,7 @@ def summary(evidence: Evidence) -> Table:
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
         texts("status", [entry.status_counts for entry in entries]),
+        # Any experiment has this table, and most have only some of these numbers
         *(column for column in margins if any(value is not None for value in column.values or ())),
     ]
     return Table("summary", columns, keys=1, notes=[_NOTE], long=True)
@@ -51,6 +52,7 @@ _NOTE = (
 def _measures(frame: pd.DataFrame) -> list[Column]:
     """Return the medians of the measures; values that are not numbers count as missing."""
     names = [name for name in frame.columns if name.startswith(_MEASURE)]
+    # Measures of plugins may be texts
     numeric = frame.assign(**{name: reals(frame[name], invalid="coerce") for name in names})
     entries = summaries(numeric)
     return [numbers(name, [entry.median(name) for entry in entries]) for name in names]

@@ -118,6 +118,7 @@ def ratios(runs: pd.DataFrame) -> list[Ratio]:
     costs = _Costs.of(runs)
     pairs = list(combinations(range(len(costs.labels)), 2))
     over_all = [costs.over_all(first, second) for first, second in pairs]
+    # Of the first label alone, as all pairs on all problems would fill pages
     by_problem = [
         costs.on_problem(problem, first, second)
         for first, second in pairs
@@ -189,6 +190,7 @@ class _Costs:
         # Cost by cost: a pair with 0 queries still has a ratio of seconds
         columns = [column[~np.isnan(column)] for column in differences.T]
         by_cost = {cost: interval_of(z) for cost, z in zip(COSTS, columns, strict=True) if len(z)}
+        # Costs may have unequal numbers of pairs; reported is the largest
         pairs = max(map(len, columns))
         names = self.labels[second], self.labels[first]
         return Ratio(*names, problem, pairs, possible, by_cost)
@@ -216,6 +218,7 @@ def guarantee_ratios(runs: pd.DataFrame) -> list[GuaranteeRatio]:
         logarithms = pd.Series(np.log(shares.to_numpy()), index=runs_of_label.index)
         # Problems count alike, as the seeds of one problem are not independent problems
         means = logarithms.groupby(runs_of_label["problem"], sort=False).mean()
+        # A guarantee is broken by a single run, which no mean shows
         largest = float(shares.max())
         interval = interval_of(means.to_numpy())
         lines.append(GuaranteeRatio(str(label), len(means), len(runs_of_label), interval, largest))

@@ -80,10 +80,12 @@ def in_order(
     sizes
         Of the jobs. The largest begin first, so that no process is left with one at the end.
     """
+    # A process imports the package before it makes its first report
     workers = min(processes, len(jobs) // 2)
     if workers < 2 or registry.additions():  # which other processes do not have
         yield from starmap(make, jobs)
         return
+    # A forked process would inherit the threads' locks of BLAS and OpenMP
     with ProcessPoolExecutor(workers, get_context("spawn"), _begin) as pool:
         largest_first = sorted(range(len(jobs)), key=lambda number: -sizes[number])
         begun = {number: pool.submit(make, *jobs[number]) for number in largest_first}
@@ -300,6 +302,7 @@ def make_report(
                 f"{path} cannot be written ({error.strerror}); make it writable, then run "
                 "`plab report`; the runs are stored"
             ) from error
+    # Last: a bug in one table must not cost the files of the others
     failures.raise_bug()
     failed = tuple(failures.sentences)
     return Report(folder, title, tables, tuple(contents), tuple(warnings_of_rows), edited, failed)
@@ -327,6 +330,7 @@ class Failures:
             if fault := registered_output_fault(kind, name, error):
                 self._add(kind, name, fault)
             else:
+                # A bug ends the command, but only after all others are made
                 self.bug = self.bug or error
 
     def raise_bug(self) -> None:

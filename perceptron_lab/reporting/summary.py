@@ -48,6 +48,7 @@ class Summary:
     @cached_property
     def answered(self) -> bool:
         """Whether cells exist and all of them ended with a proved answer."""
+        # An empty set of statuses is a subset too: without cells there is no answer
         claimed = self.seeds and set(self.runs["status"]).issubset(CLAIMS)
         return bool(claimed and self.runs["proved"].all())
 
@@ -77,6 +78,7 @@ class Summary:
     def largest(self, column: str) -> float | None:
         """Return the largest number of a column; None unless every cell has one."""
         values = self.runs[column]
+        # A missing number may be the largest: the largest of the others is not the largest
         return None if values.empty or values.isna().any() else float(values.max())
 
 
@@ -157,6 +159,7 @@ def common(names: Iterable[str], separator: str) -> list[str]:
     ['reflected', '*', '0.3']
     """
     split = [name.split(separator) for name in names]
+    # Names may have unequal numbers of parts; only the common places are compared
     return [parts[0] if len(set(parts)) == 1 else "*" for parts in zip(*split, strict=False)]
 
 

@@ -56,6 +56,7 @@ class Column:
     @property
     def tex_head(self) -> str:
         """The head in TeX, with one word per line."""
+        # One word below the other: heads are mostly wider than the numbers below them
         words = [escape(word) for word in self.plain_head.split()]
         if self.head or len(words) < 2:
             return self.head or "".join(words)
@@ -65,6 +66,7 @@ class Column:
     def series(self) -> pd.Series:
         """The values as texts, truth values, whole numbers or reals; missing where None."""
         present = [value for value in self.values or () if value is not None]
+        # Numbers and texts in one column make it text: the CSV then shows every value as it is
         if self.align != "r" or any(isinstance(value, str) for value in present):
             return pd.Series(["" if v is None else str(v) for v in self.values or ()], dtype=str)
         if present and all(isinstance(value, bool) for value in present):

@@ -100,6 +100,7 @@ def nested(labels: Iterable[str]) -> dict[str, float]:
 def canvas(width: float, height: float) -> InlineFigure:
     """Return an empty figure of a size in inches, outside matplotlib's global state."""
     figure = InlineFigure(figsize=(width, height), layout="constrained")
+    # pyplot would keep every figure until it is closed, and choose a backend by the reader's screen
     FigureCanvasAgg(figure)
     return figure
 
@@ -148,6 +149,7 @@ def points(
     fillstyle: Literal["full", "none"] = "full",
 ) -> None:
     """Plot numbers above 0 at their height, and others at the lower edge of a logarithmic axis."""
+    # At the edge rather than left out: a run without a number is not a run that did not happen
     visible = [(x, y) for x, y in pairs if y is not None and y > 0]
     edge = [(x, LOWER_EDGE) for x, y in pairs if y is None or y <= 0]
     layers = ((name, visible, axes.transData), (f"{name}, edge", edge, axes.get_xaxis_transform()))
@@ -170,6 +172,7 @@ def draw_bar(
     axes: Axes, position: float, ends: Sequence[float], colour: str, width: float = 0.8
 ) -> None:
     """Draw a vertical bar from the lower to the upper end."""
+    # A butt cap ends where the value is; a projecting one would lengthen the bar
     axes.plot([position, position], ends, color=colour, linewidth=width, solid_capstyle="butt")
 
 
@@ -198,6 +201,7 @@ def draw_medians(
         line_entries = [
             (x, entry, entry.median(column)) for x, entry in entries if entry.label == label
         ]
+        # A median of 0 has no place on a logarithmic axis
         line = [(x, y) for x, _, y in line_entries if y]
         colour, dashes = look["color"], look["linestyle"]
         axes.plot(
@@ -229,6 +233,7 @@ def rule_logarithmic(
     for name, axis, (lowest, highest) in both:
         if which in (name, "both"):
             axis.set_major_locator(LogLocator(subs=steps if highest < longest * lowest else (1,)))
+            # Matplotlib would print powers of ten even for 1 and 10
             axis.set_major_formatter(lambda value, _: f"{value:g}")
             axis.set_minor_formatter(NullFormatter())
     rule(axes, which, "0.9")
@@ -237,6 +242,7 @@ def rule_logarithmic(
 def rule(axes: Axes, which: Literal["x", "y", "both"], grey: str) -> None:
     """Draw pale lines at the ticks, below everything else."""
     axes.grid(axis=which, color=grey, linewidth=0.6)
+    # By default matplotlib draws the grid above filled areas
     axes.set_axisbelow(True)
 
 
@@ -262,8 +268,11 @@ def spelt_out(algorithms: Mapping[str, str]) -> dict[str, str]:
 def legend_above(figure: Figure, handles: Sequence[Line2D], rows: int = 1) -> None:
     """Name the handles above the panels, in more rows of equal length where names are long."""
     longest = max(len(str(handle.get_label())) for handle in handles)
+    # Handle and spaces take about 0.45 inches of each name
     fitting = max(1, int(figure.get_figwidth() / (0.45 + LETTER * longest)))
+    # Rows of equal length: a last row of one name would waste a line
     columns = ceil(len(handles) / max(rows, ceil(len(handles) / fitting)))
+    # Inside a panel it would hide curves; constrained layout makes room for it outside
     figure.legend(handles=list(handles), loc="outside upper center", ncols=columns, frameon=False)
 
 

@@ -79,12 +79,14 @@ def screen_png(figure: Callable[[], Figure]) -> tuple[bytes, tuple[int, int]]:
         content = _printed(drawn, "png", {"Software": None}, _SCREEN_DPI)
     picture = Image.open(BytesIO(content)).convert("RGB")
     buffer = BytesIO()
+    # Without dithering, whose noise compresses badly
     picture.quantize(_COLOURS, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
     return buffer.getvalue(), picture.size
 
 
 def _lay_out(figure: Figure) -> None:
     """Lay a figure out for all files: savefig would do so, and draw all twice, for each."""
+    # The layout measures texts in pixels: one resolution gives all files the same places
     figure.set_dpi(_DPI)
     layout = figure.get_layout_engine()
     _hold_titles(figure)

@@ -18,14 +18,18 @@ UPRIGHT: Final = 345.0
 """The width of a line of LaTeX's article in 10 points; other classes have wider ones."""
 LANDSCAPE: Final = 550.0
 """The height of its page, the width of a line in landscape."""
+# Twice the tabcolsep of 2.5 points that the tables set
 _BETWEEN = 5.0
+# A point of TeX is 1/72.27 of an inch
 _MILLIMETRE = 72.27 / 25.4
 _STACKED = re.compile(r"\\shortstack(?:\[.\])?\{(.*)\}$")
+# Where a cell may be broken: breakable lets LaTeX break after underscores too
 _BREAKS = re.compile(r"(?<=[-_ ])")
 _CLASSES = ("ijlft.,'|:;! ", "mwMW%", "⁰¹²³⁴⁵⁶⁷⁸⁹", "·≤≥<+=⁻⁺ᵉ")
 _WIDTHS = dict.fromkeys(_CLASSES[0], 2.5) | dict.fromkeys(_CLASSES[1], 6.7)
 _WIDTHS |= dict.fromkeys(_CLASSES[2], 3.6) | dict.fromkeys(_CLASSES[3], 6.0)
 _CAPITAL, _OTHER = 5.8, 4.2
+# Bold letters of Computer Modern are about this much wider
 _BOLD = 1.15
 
 
@@ -41,6 +45,7 @@ def formats(columns: Sequence[Column], line: float) -> list[str] | None:
         return None
     cap = max(natural)
     while sum(widths := [max(w, min(cap, n)) for w, n in zip(least, natural, strict=True)]) > room:
+        # The widest columns give way first: narrow ones have little to give
         cap -= 1
     return [
         f">{{\\raggedright\\arraybackslash}}p{{{width:.0f}pt}}" if width < full else column.align
@@ -58,10 +63,12 @@ def parts(columns: Sequence[Column], keys: int) -> Iterator[list[Column]]:
     keys
         How many of the first name the lines: every part has them, and a label that follows.
     """
+    # A line without its label cannot be told from the others of its problem
     keys += any(column.name == "label" for column in columns[keys : keys + 1])
     part = leading = list(columns[:keys])
     for _, together in groupby(columns[keys:], key=lambda column: column.group or column.name):
         group = list(together)
+        # A group wider than a page still has a part of its own: groups are not torn apart
         if part != leading and formats([*part, *group], LANDSCAPE) is None:
             yield part
             part = leading
@@ -96,6 +103,7 @@ def _natural(column: Column) -> float:
 
 def _least(column: Column, natural: float) -> float:
     """Return the least width of a column; a text column may be as narrow as its longest word."""
+    # Numbers are never broken
     if column.align.startswith("r"):
         return natural
     words = (word for cell in column.shown or () for word in _BREAKS.split(plain(cell)))

@@ -83,6 +83,7 @@ class Table:
     def frame(self) -> pd.DataFrame:
         """The columns that have values, with full precision, for CSV and the terminal."""
         names = [column.name for column in self.columns if column.values is not None]
+        # pandas would keep the last of two columns of one name without a word
         repeated = next((name for name in names if names.count(name) > 1), None)
         if repeated is not None:
             raise DataError(
@@ -131,8 +132,10 @@ class Table:
             The caption; special characters are escaped.
         """
         caption, label = escape(title), f"tab:{self.name}"
+        # Of a long table _pages divides the columns, by their widths
         panels = [self.printed] if self.long else list(self.panels)
         lines = sum(map(height, panels)) + sum(1 + len(note) // _NOTE_LINE for note in self.notes)
+        # A float that is higher than a page would be printed beyond its end
         if (self.long and len(self.printed[0].shown or ()) > _PAGE) or lines > _HIGHEST:
             return self._pages(panels, caption, label)
         wide = max(map(len, panels)) >= _MANY
@@ -168,6 +171,7 @@ class Table:
             *(() if upright else ["\\begin{landscape}"]),
             "{\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\\raggedright",
             head,
+            # Each longtable counts as a table; the parts are one
             *(f"\\addtocounter{{table}}{{-1}}\n{rest}" for rest in tail),
             *self.notes,
             "\n}",
@@ -194,6 +198,7 @@ class Table:
         styler.set_caption(html.escape(title))
         page: str = styler.to_html(table_uuid=self.name, doctype_html=True, encoding="utf-8")
         notes = "".join(f"<p>{html.escape(plain(note))}</p>\n" for note in self.notes)
+        # pandas's page has no place for notes
         return page.replace("</body>", f"{notes}</body>")
 
     def markdown(self, title: str) -> str:
@@ -260,6 +265,7 @@ def _styled(
     bold: str,
 ) -> Styler:
     """Return the styled table: cells, heads and, above them, the names of groups."""
+    # Numbered, as heads may repeat and the Styler needs unique columns
     frame = pd.DataFrame(dict(enumerate(cells)), dtype=object)
     styles = pd.DataFrame("", frame.index, frame.columns)
     for number, column in enumerate(columns):

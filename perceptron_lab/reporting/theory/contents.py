@@ -55,6 +55,7 @@ class Item:
         if self.location == OPEN:
             return OPEN
         kind, _, name = self.location.partition(" ")
+        # Some items are modules of their own and have no name in the registry
         if not name:
             return f"perceptron_lab.{kind}"
         return registry.module_of(registry.target(kind, name))
@@ -62,6 +63,7 @@ class Item:
     @property
     def refuted(self) -> list[PaperStatement]:
         """The claims of `plab theory claims` at this item."""
+        # Theorem 2.1 must not be found in a claim at Theorem 2.10
         numbered = re.compile(re.escape(self.item) + r"(?![\d.]*\d)")
         return [c for c in ALL if c.paper == self.paper and numbered.search(c.place)]
 

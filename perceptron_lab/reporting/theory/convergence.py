@@ -93,6 +93,7 @@ class ParameterSet(Preset):
     def least_b(self, dimensions: Iterable[int]) -> float:
         """Return the least b with which (4.17) holds in all these dimensions; inf if none does."""
         worst = min(self.drift(n) * n**self.beta for n in dimensions)
+        # A drift of 0 or less: the margin need not grow, whatever b is
         return 1.0 / worst if worst > 0.0 else math.inf
 
     def iterations(self, dimension: int, b: float, eta: float | None = None) -> float:
@@ -102,6 +103,8 @@ class ParameterSet(Preset):
         form (4.8) needs ln(1/margin) >= 1.
         """
         eta = self.eta(dimension) if eta is None else eta
+        # The first is what Chernoff's bound needs for a failure probability of exp(-n^beta), the
+        # second what the drift needs
         return max(2.0 / (self.epsilon**2 * eta), b) * math.pow(dimension, self.beta)
 
     def phases(self, dimension: int) -> tuple[float, float]:
@@ -122,6 +125,7 @@ class ParameterSet(Preset):
         """
         first, second = self.phases(dimension)
         if tries:
+            # A geometric number of tries with success probability eta has the mean 1 / eta
             second = (second + 1.0) / self.eta(dimension)
         return self.iterations(dimension, b) * (first + second)
 
@@ -134,6 +138,7 @@ class ParameterSet(Preset):
             "(4.13): beta/2 <= gamma <= beta": self.beta / 2 <= self.gamma <= self.beta,
             "Lemma 4.3: sigma < 1": constants.sigma < 1.0,
             "Lemma 4.3: rho/(nu (nu+2)) <= theta": least <= constants.theta,
+            # The printed form multiplies by ln(1/margin), which has to be 1 at least
             "(4.8): rho <= 1/e": constants.rho <= math.exp(-1.0),
             "(4.17)": self.excess(dimension, b) >= 0.0,
         }
@@ -148,6 +153,7 @@ class ParameterSet(Preset):
         drift with that bound therefore grows: where it is at least 1/b, it stays so. The conditions
         of Lemma 4.3 and of (4.8) hold for larger n as well, as rho, sigma and rho/theta fall.
         """
+        # Outside these ranges the monotony that the docstring argues with is not proved
         if self.beta < 1.0 or self.nu > 1.0 or dimension < 4:
             return False
         if self.kappa**2 > dimension**self.beta or self.faults(dimension, b):
@@ -215,6 +221,7 @@ def _draw_excess() -> Figure:
             r"$\eta = 1/8$": [parameters.excess(n, eta=PRINTED) for n in _DRAWN],
         }
         axes.set(yscale="symlog", xlabel="dimension $n$")
+        # Of both signs, and over decades: the theorem asks for the sign alone
         axes.set_yscale("symlog", linthresh=1e-4)
         draw_curves(axes, list(_DRAWN), curves)
         axes.axhline(0.0, color="0.4", linewidth=0.7)
@@ -263,9 +270,11 @@ def _draw_factors() -> Figure:
         preset.constants(_FACTORS_DIMENSION),
         preset.eta(_FACTORS_DIMENSION) * (1.0 - preset.epsilon),
     )
+    # Beyond the crossing, near 1 in this dimension, both factors only fall
     nus = np.linspace(0.05, 1.4, 300)
     factors = [exact_factors(nu, at.rho, at.sigma, at.theta) for nu in nus]
     curves = {
+        # Growth is of the order 1/n: times n it has the same size in every dimension
         "q+, a good direction": [_FACTORS_DIMENSION * np.log(factor.plus) for factor in factors],
         "q-, any direction": [_FACTORS_DIMENSION * np.log(factor.minus) for factor in factors],
         "mean growth (4.5)": [
@@ -360,6 +369,7 @@ def _set_of(point: FloatArray, start: ParameterSet) -> ParameterSet:
 
 CHECKED = 10_000
 """Dimensions 1 to this are checked one by one; beyond, the bound of eta that grows with n holds."""
+# A little above the least b of the preset, so that (4.17) holds strictly
 _ROUNDED = 122.0
 
 
@@ -436,6 +446,7 @@ def _draw_gains(sets: list[ListedSet]) -> Figure:
             gain(listed_set.known, listed_set.b, int(n), tries=True) for n in dimensions
         ]
         for listed_set in sets
+        # The preset least-bound is the rounded end of this search: the curves would coincide
         if listed_set.name != "search"
     }
     figure, axes = drawing.panel(4.8, 3.0)

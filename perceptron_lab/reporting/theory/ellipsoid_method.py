@@ -51,9 +51,11 @@ def winning_margins(dimension: int, exponent: int = OPERATIONS) -> tuple[float, 
     (0.01047, 0.9995)
     """
     x = -(float(dimension) ** -exponent)
+    # u ln u has its minimum, -1/e, at u = 1/e: below there is no real solution
     if x < -math.exp(-1.0):
         return None
     lower, upper = (float(scipy.special.lambertw(x, branch).real) for branch in (-1, 0))
+    # u is rho squared
     return math.exp(lower / 2.0), math.exp(upper / 2.0)
 
 
@@ -76,6 +78,7 @@ def proved_winning_margin(dimension: int, exponent: int = OPERATIONS) -> float:
 
     def excess(log_margin: float) -> float:
         least = -log_volume_radius(dimension, math.exp(log_margin))
+        # In logarithms, along which the bracket reaches over many decades
         return 2.0 * log_margin + exponent * math.log(dimension) + math.log(2.0 * least)
 
     return math.exp(scipy.optimize.brentq(excess, -exponent * math.log(dimension) - 10.0, 0.0))
@@ -120,6 +123,7 @@ def _draw_margins() -> Figure:
     left, right = figure.subplots(1, 2)
     rho = np.linspace(1e-4, 1.0, 400)
     left.plot(rho, rho**2 * np.log(1.0 / rho), color="#0072B2", linewidth=1.2)
+    # The second derivative of rho^2 ln(1/rho), -2 ln rho - 3, changes its sign there
     left.axvline(math.exp(-1.5), color="0.4", linestyle=":", linewidth=1.0)
     left.text(math.exp(-1.5) + 0.015, 0.004, "convex | concave", fontsize=7)
     left.plot(_PEAK, _PEAK**2 / 2, marker="o", color="0.2", markersize=3.5)
@@ -156,6 +160,7 @@ def log_ball_volume(dimension: int) -> float:
     >>> [round(exp(log_ball_volume(n)), 4) for n in (1, 2, 3)]
     [2.0, 3.1416, 4.1888]
     """
+    # In logarithms: the volume itself underflows in high dimensions
     return 0.5 * dimension * math.log(math.pi) - math.lgamma(0.5 * dimension + 1.0)
 
 
@@ -176,6 +181,7 @@ def log_volume(quadratic: FloatArray) -> float:
         root = np.linalg.cholesky(quadratic)
     except np.linalg.LinAlgError:
         raise ValueError("E is not positive definite; such a set has no finite volume") from None
+    # The product of the diagonal of Cholesky's factor is the root of the determinant
     return log_ball_volume(len(quadratic)) - float(np.log(np.diag(root)).sum())
 
 
@@ -216,6 +222,7 @@ def _draw_volumes() -> Figure:
         ylabel="volume $b_n$ of the unit ball",
     )
     left.set_ylim(0, None)
+    # The coefficients of the method divide by n - 1
     steps = np.arange(2, 101)
     curves: dict[str, npt.ArrayLike] = {
         "exact": [-coefficients(int(n), "exact").log_ratio for n in steps],

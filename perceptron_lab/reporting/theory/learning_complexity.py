@@ -60,6 +60,7 @@ def printed_case(dimension: int, margin: float) -> str:
     mistakes of :mod:`perceptron_lab.algorithms.resisting.forced` have the same orders, with
     constants.
     """
+    # The three cases of Theorem 5.9
     if margin <= 1.0 / dimension:
         return "n ln(2 + 1/rho)"
     return "n" if margin < dimension**-0.5 else "1/rho^2"
@@ -92,6 +93,7 @@ class Complexity(NamedTuple):
 
 def _made(n: int, margin: float) -> int:
     """Return the mistakes of the perceptron against the resisting oracle, one per query but one."""
+    # Twice the limit of updates, so that the run ends by its own theorem and not by the budget
     system = ResistingSystem.of_margin(n, margin)
     return solve(system, Perceptron(), budget=Budget(updates=2 * _RUN), seed=0).updates
 
@@ -136,6 +138,7 @@ def _draw() -> Figure:
     upper = np.array([[least_upper(*point) for point in row] for row in grid])
     figure, axes = drawing.panel(5.4, 3.6)
     axes.set(xscale="log", yscale="log", xlabel="dimension $n$", ylabel=r"margin $\rho$")
+    # Grey by the gap alone: it says where the complexity is known up to a small factor
     shade = axes.pcolormesh(
         dimensions, margins, upper / lower, cmap="Greys", norm=LogNorm(1, 10), shading="nearest"
     )
@@ -150,5 +153,6 @@ def _draw() -> Figure:
     axes.text(9, 0.06, "$1/n$", color="#D55E00", fontsize=8)
     axes.set_ylim(margins.min(), margins.max())
     drawing.rule_logarithmic(axes, "x")
+    # Lines of the grid would be taken for contours
     axes.grid(False)
     return figure

@@ -44,6 +44,7 @@ def two_rays(ratio: float) -> FloatArray:
     ratio
         r, 1 or more.
     """
+    # The rows of negative points have the opposite sign
     directions = np.array([[0.6, 0.8], [-0.8, -0.6]])
     return np.vstack([directions / ratio, directions * ratio])
 

@@ -49,6 +49,7 @@ def crossing(sigma: float) -> float:
 
     Below it phi(-sigma) is the smaller one; it is infinite from sigma = 1/3 on.
     """
+    # phi(-sigma) then stays below phi(1) for every nu
     if sigma >= 1.0 / 3.0:
         return math.inf
     return -1.0 + 2.0 * math.sqrt((1.0 - sigma) / (1.0 - 3.0 * sigma))
@@ -91,6 +92,7 @@ def printed_factors(nu: float, rho: float, sigma: float, theta: float) -> Growth
     stretch = nu * (nu + 2.0)
     low = (1.0 - sigma) * (1.0 - 0.5 * stretch * sigma * sigma)
     if nu > crossing(sigma):
+        # Beyond the crossing phi(1) is the least value, which is known without the inequality
         low = 2.0 / (1.0 + nu)
     grown = 1.0 + 0.5 * (1.0 - squared_centre(nu, rho, theta))
     return GrowthFactors(low * grown, low * (1.0 - rho * rho / (2.0 * stretch)))
@@ -122,6 +124,8 @@ def mean_growth(factors: GrowthFactors, share: float) -> float:
 
     ``share`` is eta (1 - epsilon).
     """
+    # The elementary lower bounds may be negative for large sigma; then they say nothing about the
+    # margin
     if min(factors) <= 0.0:
         return -math.inf
     return share * math.log(factors.plus) + (1.0 - share) * math.log(factors.minus)
@@ -132,6 +136,7 @@ def best_rescaling(rho: float, sigma: float, theta: float, share: float) -> floa
 
     Beyond the :func:`crossing`, where the growth has a kink, both factors fall.
     """
+    # The crossing is infinite from sigma = 1/3 on, and the search needs an end
     upper = min(8.0, crossing(sigma))
 
     def loss(nu: float) -> float:
@@ -187,6 +192,7 @@ def figure_3_1() -> Exhibit:
     for angle in _ANGLES:
         x = np.array([math.cos(math.radians(angle)), math.sin(math.radians(angle))])
         after.append(plane_margin(rescaled(rows, x))[0])
+        # x may violate a row by so much; a feasible x violates none
         sigma = max(0.0, -float((rows @ x).min()))
         bounds.append(_least(before, sigma, float(x[0])))
     columns = [
@@ -208,6 +214,7 @@ def figure_3_1() -> Exhibit:
 def _least(rho: float, sigma: float, omega: float) -> float:
     """Return q+ at theta = omega where omega is large enough for it, else q-."""
     factors = exact_factors(1.0, rho, sigma, omega)
+    # rho / (nu (nu + 2)) at nu = 1: below it q+ is not proved
     return factors.plus if omega >= rho / 3.0 else factors.minus
 
 

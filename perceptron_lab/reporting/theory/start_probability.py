@@ -43,6 +43,7 @@ def start_probability(dimension: int, kappa: float = 1.0, beta: float = 1.0) -> 
     >>> round(start_probability(2), 6), round(start_probability(10**6), 4)
     (0.25, 0.1587)
     """
+    # In small dimensions a large kappa asks for a cosine above 1, which (4.15) cuts off
     return cap_probability(dimension, min(1.0, kappa / dimension ** (beta / 2)))
 
 
@@ -177,6 +178,7 @@ def relaxed_tries() -> Exhibit:
             for n in (2, 10, 1000)
         ),
         numbers("failure", [printed_failure(delta, 1000) for delta in _DELTAS]),
+        # Tries are whole: the printed number is rounded up, in favour of the theorem
         numbers("example", [hopeless_share(_MARGIN) ** math.ceil(number) for number in tries]),
     ]
     note = (
@@ -201,6 +203,7 @@ def _draw_tries() -> Figure:
     axes.set(xscale="log", xlabel=r"failure probability $\delta$", ylabel="tries")
     draw_curves(axes, deltas, curves)
     axes.set_ylim(0, None)
+    # To the right failures are rarer and tries more
     axes.xaxis.set_inverted(True)
     drawing.rule(axes, "y", "0.9")
     return figure

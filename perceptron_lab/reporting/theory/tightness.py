@@ -74,6 +74,8 @@ def unbounded(names: Iterable[str]) -> list[Tightness]:
     Asked is the algorithm with its default parameters, on :data:`ALL_KNOWN`. Where a bound exists
     nevertheless the reason is :data:`NOT_MEASURED`.
     """
+    # Algorithms that a plugin has added are not the package's, and would make the file differ by
+    # machine
     added = {name for kind, name, _ in registry.additions() if kind == "algorithm"}
     without = {*names, *added}
     lines = []
@@ -93,6 +95,7 @@ def stored(experiment: str) -> Path:
         If there is neither.
     """
     folders = (_SAMPLE / experiment, Path("results") / experiment)
+    # An installed package has no results/sample next to it
     folder = next(filter(schema.is_store, folders), None)
     if folder is None:
         raise DataError(
@@ -138,6 +141,7 @@ def tightness() -> Exhibit:
         counts("problems", [len(line.ratios) for line in lines]),
         numbers("least", [line.least for line in lines]),
         numbers("largest", [line.largest for line in lines]),
+        # In print the reason stands in the column of the theorem, which is empty without a bound
         Column("reason", [line.reason for line in lines], None, align="l"),
     ]
     note = (
