@@ -77,6 +77,7 @@ def medians_table(cells: Sequence[PageCell]) -> PageTable:
             *group,
             _status_counts(cells_of_group),
             *(_median(name, [cell.row.get(name) for cell in cells_of_group]) for name in _MEDIANS),
+            # One seed for all: its line is a hint; every line is in the table of cells
             next((cell.history.unnamed for cell in cells_of_group if cell.history), ""),
         ]
         for group, cells_of_group in groups.items()
@@ -96,6 +97,7 @@ def _median(name: str, values: Sequence[Any]) -> str:
     if not numbers:
         return ""
     middle = median(numbers)
+    # A median of an odd number of counts is a count, and shown as one
     return value_text(name, int(middle) if middle.is_integer() and name != "seconds" else middle)
 
 
@@ -139,6 +141,7 @@ def value_text(name: str, value: Any) -> str:
         return _BOUNDS[name](value)
     if name in COLUMNS and COLUMNS[name].kind is ColumnKind.CLOCK:
         return plain(seconds_text(value))
+    # Counts are shown exactly
     return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
@@ -171,6 +174,7 @@ def _proved(cell: PageCell) -> str:
 def _certificate(cell: PageCell) -> str:
     if cell.stored.certificate is None:
         return ""
+    # The file may have been left behind when results were copied; the digest still names it
     file = f"certificates/{cell.planned.cell}.npz" if cell.filed else "not in this folder"
     return f"{file}, sha256 {cell.stored.certificate[:16]}"
 

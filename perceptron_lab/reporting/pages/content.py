@@ -81,7 +81,9 @@ def content_of(experiment: PageData, ratios: Sequence[Ratio]) -> Content:
     tables, figures = list(_tables(experiment, failures)), list(_figures(experiment, failures))
     # Last, so that a bug in one table does not keep the others from being named
     failures.raise_bug()
+    # The first label of an experiment is the one that it is about
     first = experiment.cells[0].row["label"]
+    # All pairs of labels are in a table of the page of the experiment
     against = [ratio for ratio in ratios if not ratio.problem and ratio.against == first]
     return Content(
         name=experiment.name,
@@ -130,6 +132,7 @@ def described(entry: Entry, make: Callable[..., object]) -> tuple[str, str]:
     plain = [
         " ".join(_bare(paragraph).split())
         for paragraph in paragraphs
+        # Indented paragraphs are sections and code, which a description for readers does not need
         if not paragraph.startswith(" ")
     ]
     return plain[0], " ".join(plain)
@@ -151,7 +154,9 @@ def configuration_text(config: ExperimentConfig) -> str:
 def _commands(experiment: PageData) -> Iterator[str]:
     """Yield the command lines that make the results again, and check them."""
     name = experiment.config.experiment
+    # A configuration of one's own has to be given as a file
     yield f"plab run {name if _is_shipped(experiment.config) else f'{name}.yaml'}"
+    # Without certificates there is nothing to verify
     if any(cell.filed for cell in experiment.cells):
         yield f"plab verify results/{experiment.name}"
     yield f"plab report --html results/{experiment.name}"
@@ -219,6 +224,7 @@ def _by_label(runs: pd.DataFrame) -> Iterator[str]:
 
 
 def _compared(ratios: Sequence[Ratio]) -> Iterator[str]:
+    # Sentences for a few pairs only: more would not be read, and the tables have them all
     over_all = [ratio for ratio in ratios if not ratio.problem and ratio.pairs]
     for total in over_all[:_FEW]:
         parts = [

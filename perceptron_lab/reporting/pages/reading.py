@@ -81,9 +81,12 @@ class Sparkline:
         None where neither is known at two records. The lists are those of a trace, see
         :class:`~perceptron_lab.core.results.Trace`.
         """
+        # The margin first, as most methods have a point; methods of the dual side have weights
+        # alone
         for name, values in (("margin", margin), ("bound", upper)):
             pairs = zip(updates, values, strict=True)
             finite = [(at, value) for at, value in pairs if math.isfinite(value)]
+            # One value is no line
             if len(finite) > 1:
                 positions, heights = zip(*finite, strict=True)
                 return cls(name, positions, heights)

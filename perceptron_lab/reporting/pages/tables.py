@@ -97,12 +97,14 @@ def report_table(table: Table, caption: str) -> PageTable:
     heads, cells = [], []
     for column in table.printed:
         name = f"{column.group} {column.name}".lower()
+        # Pages set values of a paper apart, so that they are not taken for ours
         paper = any(word in name for word in PAPERS)
         heads.append(Head(column.plain_head, column.align == "r", column.group, paper))
         texts = [plain(cell) for cell in column.shown or ()]
         strong = column.bold or [False] * len(texts)
         pairs = zip(texts, strong, strict=True)
         cells.append(
+            # Markup.format escapes the text, as the template does with all others
             [Markup("<b>{}</b>").format(text) if strong else text for text, strong in pairs]
         )
     notes = [plain(note) for note in table.notes]
@@ -146,9 +148,11 @@ def environments_table(environments: Mapping[str, Mapping[str, object]]) -> Page
 
     Names of hosts, owners and folders are left out.
     """
+    # Pages are given away: whole paths would name folders and their owner
     facts_by_name = {
         name: dict(_facts(without_paths(environment))) for name, environment in environments.items()
     }
+    # Machines do not tell the same facts: memory or BLAS may be unknown
     facts = dict.fromkeys(fact for environment in facts_by_name.values() for fact in environment)
     lines = [
         [fact, *(environment.get(fact, "") for environment in facts_by_name.values())]
@@ -186,4 +190,5 @@ def interval_text(interval: Interval | None) -> str:
     ratio = f"{interval.ratio:.3g}"
     if interval.lower is None or interval.upper is None:
         return ratio
+    # Rounded inwards the interval would claim more than it covers
     return f"{ratio} [{text_below(interval.lower, 3)}, {text_above(interval.upper, 3)}]"

@@ -143,6 +143,7 @@ def written(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
         if not page.unchanged:
             _write(path, page.text)
         yield Page(path, tuple(page.facts["failed"]), page.unchanged)
+    # Last, since it is made of the pages below
     for root in complete:
         pages_below = [page for page in pages if page.folder.parent == root]
         _write(root / NAME, _everything(pages_below))
@@ -152,6 +153,7 @@ def written(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
 def _all_asked(root: Path, folders: Sequence[Path]) -> bool:
     """Return whether these are all results in a folder, and several."""
     there = schema.folders_below(root)
+    # A page of all experiments with only some of them would hide the others
     return len(there) > 1 and set(folders).issuperset(there)
 
 
@@ -159,6 +161,7 @@ def _made_page(folder: Path, config: ExperimentConfig, up: bool) -> _PageText:
     """Return the page of an experiment, from its file if that is up to date."""
     stamp, path = stamp_of(folder, config, up), folder / NAME
     if path.is_file():
+        # A damaged page is made again, and no reason to fail
         text = path.read_text("utf-8", errors="replace")
         match = _STAMP.search(text)
         if match is not None and match[1] == stamp:
@@ -170,6 +173,7 @@ def stamp_of(folder: Path, config: ExperimentConfig, up: bool) -> str:
     """Return a digest of all that the page of an experiment is made of."""
     digest = hashlib.sha256(_package_digest())
     digest.update(f"{folder.name} {up} {config.model_dump_json()}".encode())
+    # Names are enough: a page says of a certificate whether its file is there
     certificates = sorted(path.name for path in folder.glob("certificates/*.npz"))
     digest.update("\n".join(certificates).encode())
     # Rows may be in the write-ahead log of SQLite only, as long as a run is going

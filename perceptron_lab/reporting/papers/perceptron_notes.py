@@ -124,6 +124,7 @@ MOST_PANELS = 9
 # Measure of the trace -> its line and its name in the legend
 _LINES: dict[str, tuple[drawing.Line, str]] = {
     "mistaken": ("-", "mistakes"),
+    # The same colour per label: a bound belongs to the curve that it bounds
     "hinge_bound": ("--", "Theorem 2 (hinge loss)"),
 }
 _NOVIKOFF: tuple[drawing.Line, str] = (":", "Theorem 1 (Novikoff)")
@@ -187,6 +188,7 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
         axes.step(
             curve.positions, curve.median, where="post", label=f"{entry.label} {name}", **style
         )
+    # With some streams no w* is consistent: then Theorem 1 says nothing
     novikoff = entry.median("novikoff_bound_upper")
     if novikoff is not None:
         axes.axhline(
@@ -200,6 +202,7 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
 
 def _legend(looks: dict[str, Look]) -> Sequence[Line2D]:
     """Return a handle per label, by its colour, and one per kind of line, in grey."""
+    # Colours tell labels and dashes tell quantities: named apart, the legend stays short
     labels = [Line2D([], [], color=look["color"], label=name) for name, look in looks.items()]
     kinds = [*_LINES.values(), _NOVIKOFF]
     return labels + [
@@ -259,6 +262,7 @@ def worst_case(evidence: Evidence) -> Figure:
     )
     values = sorted(set(known_steepness.values()))
     k = np.geomspace(values[0], values[-1], 100)
+    # Section 3.1: the mistakes in the order of the notes, and the bound of Theorem 1
     axes.plot(k, 2 * k * k - 2 * k + 5, color="0.6", linewidth=2.4, zorder=1.0, label=_EXACT)
     axes.plot(k, 8 * k * k + 2, color="0.3", linewidth=0.8, linestyle=":", label=_NOVIKOFF_NAME)
     if len(values) <= _TICKS:

@@ -43,11 +43,13 @@ class Augmented:
     @property
     def longest(self) -> float:
         """R, of examples in the unit ball."""
+        # R^2 = rho^2 + R_x^2 with R_x = 1
         return math.hypot(1.0, self.rho)
 
     @property
     def ratios(self) -> tuple[float | None, float | None]:
         """Verified bounds of gamma / gamma_d."""
+        # Bounds of a quotient: the larger gamma_d, the smaller the ratio
         low = None if not self.upper else self.gamma / self.upper
         return low, None if not self.lower or self.lower <= 0.0 else self.gamma / self.lower
 
@@ -62,6 +64,8 @@ def augmented(evidence: Evidence) -> dict[str, Augmented]:
         augmentations[problem] = Augmented(
             float(parameters["augment"]),
             float(parameters["margin"]),
+            # gamma_d depends on gamma, the offset and rho alone: bounds from any seed and label
+            # hold for it
             None if lower.empty else float(lower.max()),
             None if upper.empty else float(upper.min()),
         )
@@ -113,6 +117,7 @@ def augmentation_figure(evidence: Evidence) -> Figure:
     entries, augmentations = summaries(evidence.frame), augmented(evidence)
     looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     rows = {entry.problem: float(entry.median("constraints") or 0.0) for entry in entries}
+    # Problems of one size only: otherwise the updates would differ for two reasons
     usual = _most_frequent(list(rows.values()))
     shares = {problem: item.rho / item.longest for problem, item in augmentations.items()}
     rho = _most_frequent([augmentations[problem].rho for problem in rows])
@@ -140,6 +145,7 @@ def augmentation_figure(evidence: Evidence) -> Figure:
     updates.set(xlabel=r"$\rho / R$", ylabel="updates")
     time.set(xlabel="rows", ylabel="seconds")
     least, most = min(rows.values()), max(rows.values())
+    # Any line of slope 1 tells what linear growth is; this one begins at the lower corner
     low = time.get_ylim()[0]
     time.plot([least, most], [low, low * most / least], color="0.4", linestyle="--", linewidth=0.8)
     for axes in (ratio, updates, time):

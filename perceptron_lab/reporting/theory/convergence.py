@@ -446,7 +446,7 @@ def _draw_gains(sets: list[ListedSet]) -> Figure:
             gain(listed_set.known, listed_set.b, int(n), tries=True) for n in dimensions
         ]
         for listed_set in sets
-        # The preset least-bound is the rounded end of this search: the curves would coincide
+        # Its bounds are within some percent of those of least-bound: the curves would coincide
         if listed_set.name != "search"
     }
     figure, axes = drawing.panel(4.8, 3.0)

@@ -39,6 +39,7 @@ class Ellipse:
 
     def axes(self) -> tuple[FloatArray, FloatArray]:
         """Return the half-lengths, longest first, and the directions as rows."""
+        # eigh gives the shortest first
         lengths, directions = np.linalg.eigh(self.root)
         return lengths[::-1], directions.T[::-1]
 
@@ -76,6 +77,7 @@ class Separated:
     def ellipse(self, level: float) -> Ellipse:
         """Return {x : (x, 1)' homogeneous (x, 1) <= level}, if that is an ellipse."""
         shape, linear = self.homogeneous[:-1, :-1], self.homogeneous[:-1, -1]
+        # By eigenvalues, which tell an ellipse from other conics and give the root as well
         values, vectors = np.linalg.eigh(shape)
         if values[0] <= 0.0:
             raise DataError(
@@ -97,6 +99,7 @@ def separations(evidence: Evidence, dimension: int) -> list[Separated]:
 
     A DataError names the experiment to run if no run stored its ellipsoid.
     """
+    # A figure draws one data set of each kind; seeds differ in nothing that it is about
     first = evidence.frame.drop_duplicates(["problem", "label"])
     first = first[~first["status"].isin(WITHOUT_RESULT)]
     separated = []
@@ -140,6 +143,8 @@ def planned_in(dimension: int, *, separable: bool = False) -> Need:
         )
         if not ratios or not learnt:
             raise _without_ellipsoid(dimension)
+        # The classes are built with this separation ratio: at 1 or less no ellipsoid lies between
+        # them
         if separable and max(ratios) <= 1.0:
             raise _without_separable(dimension)
 
@@ -202,6 +207,7 @@ def figure_7_1(evidence: Evidence) -> Figure:
         name = rf"$\lambda_{number}\,\mathbf{{v}}_{number}$"
         axes.annotate(name, xy=middle.tolist(), xytext=across.tolist(), **offset)
     axes.plot(*centre, color="black", marker="o", markersize=3, label="centre")
+    # Opposite to both arrows, where nothing is drawn
     away = -directions.sum(axis=0)
     beside = _APART * (away / np.linalg.norm(away))
     axes.annotate(r"$\mathbf{c}$", xy=centre.tolist(), xytext=beside.tolist(), **offset)
@@ -273,6 +279,7 @@ def figure_7_3(evidence: Evidence) -> Figure:
         # The boundary of {z : z' (eta E^ + (1 - eta) e e') z <= 1}, z = (x, x_2)
         matrix = eta * canonical
         matrix[1, 1] += 1.0 - eta
+        # With M = L L', z = L^(-T) u has z'Mz = norm(u)^2
         curve = CIRCLE @ np.linalg.inv(np.linalg.cholesky(matrix))
         axes.plot(*curve.T, color=colour, linewidth=0.9, label=f"$\\eta = {eta:g}$")
     # The two lines abs(x - c x_2) = half
@@ -289,6 +296,7 @@ def figure_7_3(evidence: Evidence) -> Figure:
         axes.plot(class_coordinates, np.ones(len(class_coordinates)), label=name, **mark)
     axes.plot(0.0, 0.0, marker="+", markersize=6, linestyle="none", label="origin", **black)
     reach = 2.0 * half + abs(centre)
+    # Both signs of x_2: the ellipses are symmetric about the origin
     axes.set(xlim=(-reach, reach), ylim=(-_HEIGHT, _HEIGHT))
     axes.set(xlabel="$x$", ylabel="added coordinate $x_2$")
     figure.legend(loc="outside upper center", ncols=4, frameon=False)

@@ -42,6 +42,7 @@ class Optimum:
         # A lower bound of 0 has no relative distance
         if objective is None or self.lower is None or not self.lower:
             return None
+        # By the lower bound: the true distance is at most this
         return (objective - self.lower) / abs(self.lower)
 
 
@@ -63,6 +64,7 @@ class Step:
         """``feasible`` where a point below the level is proved, else ``not reached``."""
         if math.isnan(self.objective):
             return "not reached"
+        # The first level is the program without its objective, which any feasible point answers
         return "feasible" if math.isnan(self.level) or self.objective < self.level else "above"
 
 
@@ -114,6 +116,7 @@ def steps_of(trace: Trace) -> list[Step]:
                 Step(
                     float(trace.measures["level"][k]),
                     float(trace.measures["objective"][k]),
+                    # Traces have running totals; a level has its own cost
                     trace.updates[k] - trace.updates[k - 1],
                     trace.queries[k] - trace.queries[k - 1],
                     trace.seconds[k] - trace.seconds[k - 1],
@@ -130,6 +133,7 @@ def optima(evidence: Evidence) -> dict[str, Optimum]:
         lower, upper = (
             rows[column].dropna().tolist() if column in rows else [] for column in _BOUNDS
         )
+        # Proved bounds hold for the program, whichever label proved them
         optimum_of[problem] = Optimum(max(lower, default=None), min(upper, default=None))
     return optimum_of
 
@@ -214,6 +218,7 @@ def _known(values: Sequence[float]) -> list[float | None]:
 
 
 def _levels(evidence: Evidence, entry: Summary) -> float | None:
+    # The upper median, which is a number of levels that some run has had
     step_counts = [len(steps_of(trace)) for trace in traces_of(evidence, entry)]
     return float(sorted(step_counts)[len(step_counts) // 2]) if step_counts else None
 
@@ -254,6 +259,7 @@ def figure_6_1(evidence: Evidence) -> Figure:
     optimum = optima(evidence)[problem]
     highest = _HIGHEST * optimum.upper if optimum.upper and optimum.upper > 0.0 else math.inf
     figure = drawing.canvas(7.0, 3.2)
+    # The same heights in both panels: the same objectives against two costs
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (column, name) in zip(
         panels, (("updates", "updates"), ("seconds", "seconds")), strict=True
@@ -263,6 +269,7 @@ def figure_6_1(evidence: Evidence) -> Figure:
             for trace in traces_of(evidence, entry):
                 costs = np.array(getattr(trace, column), dtype=float)
                 heights = best_objectives(trace)
+                # They would press all that is near the optimum into one line
                 heights[heights > highest] = math.nan
                 _draw(axes, costs, heights, looks[entry.label], factors[entry.label])
     panels[0].set_ylabel(f"objective of {problem}")
@@ -300,6 +307,7 @@ def _optimum(panels: list[Axes], optimum: Optimum) -> Line2D:
     assert optimum.lower is not None
     assert optimum.upper is not None
     for axes in panels:
+        # Often narrower than a line: the dashed one shows where it is
         axes.axhspan(optimum.lower, optimum.upper, color="0.75", linewidth=0)
         axes.axhline(optimum.upper, color="0.4", linewidth=0.8, linestyle="--", zorder=0)
     label = f"optimum, proved in [{text_below(optimum.lower, 9)}, {text_above(optimum.upper, 9)}]"

@@ -49,6 +49,7 @@ class RescaledErrors(NamedTuple):
         """The standard error of the mean, from the seeds; None for fewer than two."""
         if len(self.errors) < 2:
             return None
+        # Seeds are independent repetitions; repetitions within a seed are averaged already
         return float(np.std(self.errors, ddof=1) / np.sqrt(len(self.errors)))
 
 
@@ -59,6 +60,7 @@ def rescaled_errors(evidence: Evidence) -> list[RescaledErrors]:
     """
     frame = evidence.frame.copy()
     for name in (_ERROR, _CONVERGED):
+        # Some learners do not say whether a fit has converged
         column = frame[name] if name in frame.columns else pd.Series("", index=frame.index)
         try:
             frame[name] = reals(column)
@@ -159,8 +161,10 @@ def figure_7_4(evidence: Evidence) -> Figure:
             _draw(column[1], looks, panel_lines, [line.unconverged for line in panel_lines])
         column[-1].set_xlabel("exponent of the rescaling coefficient")
     panels[0, 0].set_ylabel("error rate, percent")
+    # From 0, so that heights compare as error rates do
     panels[0, 0].set_ylim(bottom=0.0)
     if telling:
+        # Beyond 0 and 100, so that markers at the ends are whole
         panels[1, 0].set(ylabel="not converged, %", ylim=(-6.0, 106.0))
     drawing.legend_above(figure, drawing.handles(looks, linewidth=_LINE, size=_MARKER))
     return figure
@@ -184,5 +188,6 @@ def _draw(
             (drawn,) = axes.plot(*zip(*heights, strict=True), label=label, **look)
             drawn.set(linewidth=_LINE, markersize=_MARKER, zorder=3.0 - 0.01 * number)
     exponents = sorted({line.exponent for line in lines})
+    # A dozen at most, as more would overlap
     axes.set_xticks(exponents[:: 1 + len(exponents) // 12])
     drawing.rule(axes, "both", "0.95")

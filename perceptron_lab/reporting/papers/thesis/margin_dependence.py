@@ -39,6 +39,7 @@ class Logarithm:
     @classmethod
     def of(cls, ratios: Reals, queries: Reals) -> Logarithm:
         """Return the fit; ``ratios`` are 1 / rho."""
+        # Relative errors, as for the power: in absolute ones the largest queries would decide alone
         columns = np.column_stack([np.ones(len(ratios)), np.log(ratios)]) / queries[:, None]
         (a, b), *_ = np.linalg.lstsq(columns, np.ones(len(ratios)), rcond=None)
         law = cls(float(a), float(b), 0.0)
@@ -96,6 +97,7 @@ class Dependence:
     def proved(self) -> list[tuple[float, float]]:
         """Margin and median of the queries, where a point is proved for every seed."""
         pairs = zip(self.margins, self.entries, strict=True)
+        # Queries of a run that was cut off are no queries of an answer
         medians = [(margin, entry.median("queries")) for margin, entry in pairs if entry.feasible]
         return [(margin, queries) for margin, queries in medians if queries]
 
@@ -114,6 +116,7 @@ class Dependence:
         if self.laws is None:
             return None
         logarithm, power = self.laws
+        # Both have two parameters, so that residuals compare without a penalty
         return logarithm if logarithm.residual < power.residual else power
 
 
@@ -125,6 +128,7 @@ def known_margins(outline: Outline) -> dict[str, tuple[str, float]]:
         family, margin = parameters.get("family"), parameters.get("margin")
         if isinstance(family, str) and isinstance(margin, int | float):
             rows = isinstance(outline.dataset(problem), MarginSets)
+            # Families of rows and of cones may have the same name
             margins[problem] = (f"rows, {family}" if rows else family, float(margin))
     if len({margin for _, margin in margins.values()}) < FEWEST:
         raise DataError(
@@ -200,6 +204,7 @@ def _better(line: Dependence) -> str:
 def _least(line: Dependence) -> float | None:
     """Return the median of the queries at the first margin that is not decided."""
     left = [entry for entry in line.entries if not entry.feasible]
+    # Entries are sorted: the first one left is the largest margin that was too hard
     return left[0].median("queries") if left else None
 
 
@@ -224,6 +229,7 @@ def margin_dependence_figure(evidence: Evidence) -> Figure:
         _draw(axes, [line for line in lines if line.family == family], looks)
         axes.set_title(family, loc="left")
         axes.set_xlabel(r"1 / $\rho$")
+        # Decades side by side: plain numbers would overlap
         axes.xaxis.set_major_formatter(LogFormatterMathtext())
     panels[0].set_ylabel("queries")
     proved = all(entry.feasible for line in lines for entry in line.entries)
@@ -244,6 +250,7 @@ def _draw(axes: Axes, lines: list[Dependence], looks: dict[str, Look]) -> None:
         law = dependence.better
         if law is not None:
             ends = [1.0 / margin for margin, _ in dependence.proved]
+            # Only over the margins of the fit: beyond them it says nothing
             ratios = np.geomspace(ends[0], ends[-1], _DRAWN)
             fitted = law.at(ratios)
             # The logarithmic law may fall below 0, which the axis cannot show

@@ -142,6 +142,8 @@ def _down_to(group: list[Conditioned]) -> float | None:
     """Return the least delta of the problems up to the first one that is not decided."""
     least = None
     for pair in group:
+        # A smaller delta that happens to be decided says nothing about the condition up to which it
+        # works
         if not pair.decided:
             break
         least = pair.problem.delta
@@ -162,6 +164,7 @@ def _width(group: list[Conditioned]) -> float | None:
         return None
     runs = [pair.entry.runs for pair in group]
     widths = [
+        # A cell without a bracket has no width, and the largest is then not known
         float((runs_of_pair["margin_upper"] - runs_of_pair["margin_lower"]).max(skipna=False))
         for runs_of_pair in runs
     ]
@@ -256,6 +259,7 @@ class ResistingRuns:
         """The least mistakes over the number forced; None unless every cell has found a point."""
         if not self.entry.feasible:
             return None
+        # The least, as a lower bound holds for every run or is refuted
         return float((self.entry.runs["mistakes"] / self.entry.runs["forced"]).min())
 
 
@@ -266,6 +270,7 @@ def resisting_runs(evidence: Evidence) -> list[ResistingRuns]:
     return [
         ResistingRuns(entry, problems[entry.problem].dimension, problems[entry.problem].margin)
         for entry in summaries(frame)
+        # Refused algorithms have asked for nothing
         if entry.median("mistakes") is not None
     ]
 
@@ -350,6 +355,7 @@ def resisting_figure(evidence: Evidence) -> Figure:
 def _draw_growth(axes: Axes, lines: list[ResistingRuns], looks: dict[str, Look]) -> None:
     """Draw the lines of one dimension, by decreasing margin."""
     margins = np.geomspace(lines[0].margin, lines[-1].margin, _STEPS)
+    # On a grid, as the forced mistakes are known between the margins that were run too
     least = [forced(lines[0].dimension, float(margin)) for margin in margins]
     axes.plot(1.0 / margins, least, color="0.75", linewidth=3.0, zorder=1.0, label=_FORCED)
     single = [(1.0 / line.margin, line.entry) for line in lines if not line.in_rounds]
@@ -360,6 +366,7 @@ def _draw_growth(axes: Axes, lines: list[ResistingRuns], looks: dict[str, Look])
         if line.in_rounds and line.entry.feasible
     ]
     drawing.points(axes, ended, _ROUNDS, _CIRCLE, markersize=5.5, fillstyle="none")
+    # Kept: upper bounds of theorems may lie decades above all that was measured
     lowest, highest = axes.get_ylim()
     for label, look in looks.items():
         bounds = [(x, entry.median("bound")) for x, entry in single if entry.label == label]

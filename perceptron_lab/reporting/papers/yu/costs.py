@@ -128,6 +128,8 @@ def _side(entry: Summary) -> str:
     if not entry.answered:
         return ""
     statuses = set(entry.runs["status"])
+    # Relaxed answers end as MARGIN_BOUNDED too, and belong to another theorem than epsilon-
+    # certificates
     relaxed = [finding.relaxed_margin is not None for finding in findings(entry.runs)]
     if any(relaxed):
         pairs = zip(entry.runs["status"], relaxed, strict=True)
@@ -144,6 +146,7 @@ def _ratios(entry: Summary, kind: str) -> tuple[float | None, float | None]:
 
     The former for bounds of the worst case, the latter for bounds of the expected updates.
     """
+    # Both means are taken over the same runs
     bounded = entry.runs.dropna(subset=["bound", "updates"])
     if bounded.empty:
         return None, None
@@ -151,6 +154,7 @@ def _ratios(entry: Summary, kind: str) -> tuple[float | None, float | None]:
         # No update within a bound of 0 is 0 / 0, and any other is infinitely too many.
         return float((bounded["updates"] / bounded["bound"]).fillna(0.0).max()), None
     if kind == "expectation":
+        # A bound of the expectation says nothing about a single run, only about means
         return None, float(bounded["updates"].mean() / bounded["bound"].mean())
     return None, None
 
@@ -184,6 +188,7 @@ def bound_ratios(evidence: Evidence) -> list[BoundRatio]:
     for line in rates_table(evidence).frame.to_dict("records"):
         candidates = [line["largest ratio"], line["mean ratio"]]
         value = next((float(ratio) for ratio in candidates if not pd.isna(ratio)), 0.0)
+        # A ratio of 0 has no place on a logarithmic axis
         if value > 0.0 and line["side"]:
             label, theorem, side, kind = (str(line[name]) for name in _WORDS)
             lines.append(BoundRatio(label, theorem, side, kind, value))
@@ -218,8 +223,10 @@ def draw_ratios(bars: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
         _, marker, colour, fill = _MARKS[side]
         style: drawing.Style = {"color": colour, "marker": marker, "fillstyle": fill}
         axes.plot(values, [names.index(name)] * len(values), ls="none", markersize=4.0, **style)
+    # At 1 a theorem is as tight as it can be; a mark to the right would refute it
     axes.axvline(1.0, color="0.3", linewidth=0.8)
     axes.set_yticks(range(len(names)), names)
+    # In the order of the table, from above
     axes.invert_yaxis()
     drawing.rule_logarithmic(axes, "x")
     drawing.rule(axes, "y", "0.92")
@@ -267,6 +274,8 @@ def table_2(evidence: Evidence) -> Table:
     shape = shape_of(evidence.frame)
     proved = [entry.feasible for entry in entries]
     papers = [paper_table().get((shape.get(e.problem), e.label), _ABSENT) for e in entries]
+    # Only of a reference that is proved on every seed: another unit would change all ratios of the
+    # problem
     units = {
         entry.problem: entry.median("seconds")
         for entry in entries
@@ -279,12 +288,14 @@ def table_2(evidence: Evidence) -> Table:
         ended = entry.runs["status"].isin([Status.FEASIBLE, *_LIMITS]).all()
         ratios.append(spent / unit if ended and unit and spent is not None else None)
     pairs = list(zip(ratios, proved, strict=True))
+    # At a limit more time was needed than was spent
     ratio_texts = [real(r) if r is None or exact else f"$\\geq$ {real(r)}" for r, exact in pairs]
     printed = [paper.ending or real(paper.ratio) for paper in papers]
     columns = [
         *cells(evidence.frame, entries),
         *medians(entries, ["iterations", "seconds"], proved),
         Column("ratio", [r if exact else None for r, exact in pairs], ratio_texts),
+        # In print one column serves for both; in the CSV a bound must not be taken for a ratio
         Column("ratio at least", [None if exact else r for r, exact in pairs], None),
         Column("paper seconds", [paper.seconds for paper in papers], None),
         Column("paper ratio", [paper.ratio for paper in papers], printed),
@@ -311,6 +322,8 @@ def paper_table() -> dict[tuple[Shape | None, str], PaperEntry]:
     text = (files(__package__) / "table_2.csv").read_text("utf-8")
     entry_of: dict[tuple[Shape | None, str], PaperEntry] = {}
     for row in csv.DictReader(text.splitlines()):
+        # Our instances have the paper's sizes only; seconds of other machines compare as ratios
+        # alone
         shape, unit = (int(row["m"]), int(row["n"])), float(row["mplfp_seconds"])
         for label in PAPER_LABELS:
             spent = row[f"{label.lower()}_seconds"]
@@ -388,6 +401,7 @@ def conic(evidence: Evidence) -> Table:
     entries = summaries(evidence.frame)
     columns = [
         *cells(evidence.frame, entries, "rank"),
+        # Nothing bold: queries and iterations of unlike methods do not cost the same
         *medians(entries, ["queries", "iterations"]),
         *medians(entries, ["products", "seconds"], [entry.answered for entry in entries]),
         numbers("margin lower", [e.median("margin_lower") for e in entries], lower_bound),

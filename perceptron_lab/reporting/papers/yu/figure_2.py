@@ -90,11 +90,14 @@ def kernel_errors(evidence: Evidence) -> list[Errors]:
                 if (trace := evidence.trace(cell)) is not None
             }
             for errors in row:
+                # A class without a classifier could not be predicted, and the error would look
+                # worse than it is
                 if len(traces) < len(classes):
                     errors.incomplete += 1
                     continue
                 snapshots = [snapshot(trace, errors.iterations) for trace in traces.values()]
                 decisions = np.array([snapshot.decisions for snapshot in snapshots])
+                # Of equal values argmax takes the first class
                 predicted = np.array(list(traces))[decisions.argmax(axis=0)]
                 errors.errors.append(float(np.mean(predicted != truths[seed])))
                 errors.classifiers += len(snapshots)
@@ -122,6 +125,7 @@ def classes_against_rest(outline: Outline) -> tuple[Tabular, dict[str, int]]:
             "its problems belong to several datasets; use the classes of one dataset (dataset "
             "tabular)"
         )
+    # The prediction is the largest of all classifiers: a missing class falsifies every test error
     missing = sorted(set(records[0].names()) - {outline.instance(p) for p in problems})
     if missing:
         raise DataError(f"no runs of {', '.join(missing)}; run every class")
@@ -149,6 +153,7 @@ def snapshot(trace: Trace, iterations: int) -> Snapshot:
     if "decisions" not in trace.measures:
         raise DataError(_NO_DECISIONS)
     last = max(i for i, updates in enumerate(trace.updates) if updates <= iterations)
+    # After its end a run has no later record: its last point is its answer
     ended = trace.updates[last] < iterations
     if ended and last < len(trace) - 1:
         raise DataError(
@@ -223,6 +228,7 @@ def figure_2(evidence: Evidence) -> Figure:
     entries, factors = [], drawing.nested(labels)
     for i, (label, look) in enumerate(drawing.looks(labels).items()):
         label_lines = [line for line in lines if line.label == label]
+        # By factors, as the axis is logarithmic
         shift = _APART ** (i - (len(labels) - 1) / 2)
         entry = _draw(axes, label_lines, shift, look, factors[label])
         entry.set_label(names.get(label, label))
@@ -244,6 +250,7 @@ def _draw(axes: Axes, lines: Sequence[Errors], shift: float, look: Look, factor:
     if at_once and medians[0]:
         ends = 100.0 * min(lines[0].errors), 100.0 * max(lines[0].errors)
         axes.axhline(medians[0], color=colour, linestyle="--", linewidth=0.9, label=label)
+        # The range of the seeds, as the bars of the other labels
         axes.axhspan(*ends, color=colour, alpha=0.12, linewidth=0)
         return Line2D([], [], label=label, color=colour, linestyle="--", linewidth=0.9)
     positions = [line.iterations * shift for line in lines]

@@ -76,6 +76,7 @@ class Graph:
     @property
     def relative(self) -> float:
         """N rho^2, by the geometric mean of both ends."""
+        # The product of both ends is the square of their geometric mean
         return self.vertices * self.ends[0] * self.ends[1]
 
 
@@ -119,6 +120,7 @@ def graphs_of(evidence: Evidence) -> list[Graph]:
                 int(name[1]),
                 int(name[2]),
                 float(name[3]) if name[3] else None,
+                # Seeds are different graphs of one name: the ends enclose the margins of all
                 (float(lower.min()), float(upper.max())),
                 dict(zip(RIVALS, rivals, strict=True)),
             )
@@ -188,6 +190,7 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
     complete = [graph for graph in graphs if graph.ratio is not None]
     kinds = list(dict.fromkeys((graph.margin, graph.degree) for graph in complete))
     degrees = list(dict.fromkeys(graph.degree for graph in complete))
+    # A colour per degree: lines of one degree compare by their weights
     looks = dict(zip(degrees, drawing.looks([f"{d:g}" for d in degrees]).values(), strict=True))
     figure = drawing.canvas(7.0, 3.4)
     left, right = figure.subplots(1, 2, sharey=True)
@@ -218,9 +221,11 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
     )
     right.set(xlabel="n $\\rho^2$", xscale="log")
     for axes in (left, right):
+        # Below this line PRA needs fewer queries
         axes.axhline(1.0, color="0.5", linewidth=0.8)
         drawing.rule_logarithmic(axes, "x")
     drawing.rule_logarithmic(left, "y", steps=_RATIOS)
+    # The sizes that were run lie between the round numbers of an automatic axis
     left.xaxis.set_major_locator(FixedLocator(sorted({graph.vertices for graph in complete})))
     left.xaxis.set_minor_locator(NullLocator())
     drawing.rule(right, "both", "0.9")

@@ -67,6 +67,7 @@ def rescalings(evidence: Evidence) -> Table:
     entries = summaries(evidence.frame)
     rho_of_entries = [float(margin_of[entry.problem]) for entry in entries]
     updates = [entry.median("updates") for entry in entries]
+    # Novikoff's bound of 1/rho^2 for cuts of norm 1 is 1 in this unit
     squared = [u and u * rho**2 for u, rho in zip(updates, rho_of_entries, strict=True)]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
@@ -149,6 +150,7 @@ def table_6_1_oracles(evidence: Evidence) -> Table:
     orders = sizes_of(evidence.frame, "dimension")
     runs = [[entries[label][i] for label in rescaled] for i in range(len(problems))]
     updates = [
+        # The largest, to show how far even the longest run is from its first rescaling
         max((e.largest("updates") or 0.0 for e in entries_of_label), default=0.0)
         for entries_of_label in runs
     ]
@@ -175,6 +177,7 @@ def _first_phase(evidence: Evidence, labels: Sequence[str], order: int | None) -
         return None
     methods = evidence.methods()
     records = (RescaledPerceptron(**methods[label].parameters) for label in labels)
+    # Homogenisation adds x_0: one dimension more
     return min(record.perceptron_limit(order + 1) for record in records)
 
 
@@ -194,6 +197,7 @@ def _ratios(
 def _ratio(ours: QueryEntry, other: QueryEntry, column: str) -> float | None:
     first, second = ours.median(column), other.median(column)
     proved = ours.feasible and other.feasible
+    # A run that was cut off would make its method look cheap
     return first / second if proved and first and second else None
 
 
@@ -325,6 +329,7 @@ def cuts_figure(evidence: Evidence) -> Figure:
                 history = history_of(evidence, entries[label, problem])
                 if history is None:
                     continue
+                # Colours tell oracles, so that problems are told apart by width
                 width = 0.5 + 1.1 * number / max(1, len(problems) - 1)
                 _draw(panels[0][column], history, history.depths, looks[oracle], width)
                 _draw(panels[1][column], history, history.norms, looks[oracle], width)

@@ -63,6 +63,7 @@ class QueryEntry(Summary):
             if not proved or status != Status.FEASIBLE
         )
         if self.seeds == 1:
+            # A single seed needs no count
             return "".join(statuses)
         return ", ".join(f"{name} ({count} of {self.seeds})" for name, count in statuses.items())
 
@@ -142,6 +143,7 @@ def sizes_of(runs: pd.DataFrame, column: str) -> list[int | None]:
                 f"the table of runs: problem {problem!r} has several {column.rstrip('s')}s "
                 f"({listed}); give different problems different names"
             )
+        # Homogenisation adds one unknown and one condition, x_0 > 0
         sizes.append(int(values[0]) - 1 if len(values) else None)
     return sizes
 
@@ -151,6 +153,7 @@ def thesis_table() -> dict[tuple[str, str], Thesis]:
     """Return Table 6.1 of Kharechko2009 as (problem, label) -> queries and seconds."""
     text = (files(__package__) / "thesis.csv").read_text("utf-8")
     return {
+        # The thesis's updates are queries: the last one certifies the point
         (row["problem"], label): Thesis(
             int(row[f"{label.lower()}_updates"]), float(row[f"{label.lower()}_seconds"])
         )
@@ -213,8 +216,10 @@ def _columns(
         written = [show(value) for value in values]
         bold = []
         for entry, row, text in zip(entries, rows, written, strict=True):
+            # Unproved answers may be cheap because they stopped early
             best = min((e.median(name) or 0.0 for e in row if e.feasible), default=None)
             ours = name != "updates" and len(row) > 1 and entry.feasible
+            # By what is printed: equal numbers in print are ties
             bold.append(ours and text == show(best))
         texts = list(map(add, written, marks))
         columns.append(Column(name, values, texts, bold=bold, whole=integral))
@@ -224,6 +229,7 @@ def _columns(
         off = ["0" if value == 0 else typesetting.signed(value) for value in deviations]
         columns += [
             counts("thesis queries", queries),
+            # Printed there with one digit after the point, whole numbers included
             replace(numbers("thesis seconds", spent, typesetting.percent), whole=False),
             Column("deviation percent", deviations, off, head="\\%", whole=False),
         ]
@@ -271,6 +277,7 @@ def _rounding(entries: Sequence[QueryEntry]) -> Iterator[str]:
         for entry in entries
         if (spread := spreads().get((entry.problem, entry.label))) is not None
         and entry.feasible
+        # With other counts an entry is not the one that the spreads were measured on
         and spread.least <= (entry.median("queries") or 0) <= spread.most
     ]
     if measured:
@@ -320,6 +327,7 @@ def table_6_1_figure(evidence: Evidence) -> Figure:
     _draw(lower, labels, "seconds")
     upper.set_ylabel("oracle queries")
     lower.set_ylabel("seconds")
+    # Names are turned where they would run into each other
     fitting = max(map(len, problems)) * drawing.LETTER < 0.8 * width / len(problems)
     lower.set_xticks(range(len(problems)), problems, rotation=0 if fitting else 90)
     lower.set_xlim(-0.6, len(problems) - 0.4)

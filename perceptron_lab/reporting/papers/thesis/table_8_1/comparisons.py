@@ -75,6 +75,7 @@ def compared_labels(outline: Outline) -> list[tuple[str, str]]:
             return False
         if chosen_by_test(methods[first].parameters):
             return first_algorithm == other
+        # Each pair once: the difference the other way round is the same with another sign
         if first_algorithm == other == HARD:
             return order[first] < order[second]
         return first_algorithm == FIRST and other in AGAINST
@@ -136,6 +137,7 @@ def _scores(evidence: Evidence, first: PrecisionEntry, second: PrecisionEntry) -
     """Return the pair of each seed that both labels have."""
     cells = [dict(entry.runs[["seed", "cell"]].to_numpy()) for entry in (first, second)]
     pairs = {}
+    # Paired: only on the same seed have both the same first pivot
     for seed in sorted(set(first.precisions) & set(second.precisions)):
         traces: list[Any] = [evidence.trace(cells_of_entry[seed]) for cells_of_entry in cells]
         first_measures, other = (trace.measures for trace in traces)
@@ -174,6 +176,7 @@ def _difference(
         labels, first_scores, other, resamples=RESAMPLES, drawn=shared[size]
     )
     each = np.array([category.difference for category in comparison.categories])
+    # The spread over pivots is not in the interval, which resamples test examples alone
     by_seed = each.reshape(len(rows), len(seeds)).mean(axis=0)
     spread = float(by_seed.min()), float(by_seed.max())
     return PrecisionDifference(problem, first, second, len(seeds), comparison.mean, *spread)
@@ -251,6 +254,8 @@ def cells_below_thesis(evidence: Evidence) -> list[CellBelow]:
         column = thesis_column(entry.algorithm, entry.components)
         printed = thesis_precisions().get(entry.problem, {})
         precision = entry.spread.mean
+        # The thesis has linear features only, and C chosen by test precision is a bound and no
+        # result
         if entry.kernel or entry.by_test or column not in printed or precision is None:
             continue
         if printed[column] - precision > THRESHOLD:
@@ -281,6 +286,7 @@ def _explained(
                 seeds
             )
             parts.append(f"best C by test precision closes {closed:.1f} of {gap:.1f} points")
+    # What is left is within the threshold from which cells are listed at all
     explained = closed is not None and gap - closed <= THRESHOLD
     words, within = _pivots(entry, thesis)
     parts += words
@@ -291,6 +297,7 @@ def _explained(
 
 def _cause_of_hard(entry: PrecisionEntry, thesis: float, peers: Sequence[PrecisionEntry]) -> str:
     """Return the cause of a hard ellipsoid's cell: where t = 0 the optimum does not rank."""
+    # Where an ellipsoid separates, the optimum ranks: the runs show no cause
     if entry.statement != "t = 0":
         return UNKNOWN
     central = "central-path" in (
@@ -315,6 +322,7 @@ def _cause_of_hard(entry: PrecisionEntry, thesis: float, peers: Sequence[Precisi
 def _pivots(entry: PrecisionEntry, thesis: float) -> tuple[list[str], bool]:
     """Return the range over first pivots in words, and whether the thesis's value is within it."""
     _, lowest, highest = entry.spread
+    # One seed has drawn one first pivot: nothing is known about the others
     if entry.seeds < 2 or lowest is None or highest is None:
         return [], False
     within = lowest <= thesis <= highest

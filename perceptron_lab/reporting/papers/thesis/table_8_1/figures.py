@@ -77,6 +77,7 @@ def table_8_1(evidence: Evidence) -> Figure:
         _draw_features(axes, problems, entries_by_label, _printed(hard, components))
     lines = [*problems, MEAN]
     grid[0][0].set_yticks(range(len(lines)), lines)
+    # The first category at the top, as in the table
     grid[0][0].set_ylim(len(lines) - 0.5, -0.5)
     return figure
 
@@ -121,6 +122,7 @@ def _thesis(problems: Sequence[str], column: str) -> tuple[list[int], list[float
     """Return the lines and values of a column of the thesis; the mean if it has all categories."""
     printed = thesis_precisions()
     by_line = {line: printed[name][column] for line, name in enumerate(problems) if name in printed}
+    # The thesis's mean over other categories than ours would not compare
     if len(by_line) == len(problems):
         by_line[len(problems)] = sum(by_line.values()) / len(problems)
     return list(by_line), list(by_line.values())
@@ -173,6 +175,7 @@ def figure_8_1(evidence: Evidence) -> Figure:
     swept = [entry for entry in entries(evidence) if entry.label in labels]
     panels: dict[tuple[str, str], list[PrecisionEntry]] = {}
     for entry in swept:
+        # As VARIED allows: what else differs is another learner, with its own panel
         settings = {key: value for key, value in entry.parameters.items() if key not in VARIED}
         panels.setdefault((entry.algorithm, as_json(settings)), []).append(entry)
     looks = drawing.looks(list(dict.fromkeys(entry.problem for entry in swept)))
@@ -191,6 +194,7 @@ def _draw_learner(axes: Axes, entries: Sequence[PrecisionEntry], looks: dict[str
     axes.set_xticks(ticks, [str(tick) for tick in ticks], minor=False)
     axes.set_xticks([], minor=True)
     named = common([entry.label for entry in entries], " ")
+    # A point of one seed has no range: its missing bar must not be read as certainty
     alone = {entry.seeds for entry in entries} != {1} and any(entry.seeds == 1 for entry in entries)
     axes.set(
         xlabel="features k (hollow: one seed)" if alone else "features k",
@@ -198,11 +202,13 @@ def _draw_learner(axes: Axes, entries: Sequence[PrecisionEntry], looks: dict[str
     )
     drawing.rule(axes, "both", "0.92")
     for number, (name, look) in enumerate(looks.items()):
+        # By factors, as the axis is logarithmic
         shift = APART ** (number - 0.5 * (len(looks) - 1))
         selected = [entry for entry in entries if entry.problem == name]
         selected.sort(key=lambda entry: entry.components or 0)
         at = [shift * (entry.components or 0) for entry in selected]
         spreads = [entry.spread for entry in selected]
+        # NaN breaks the line: joined neighbours would suggest a value between them
         means = [float("nan") if spread.mean is None else spread.mean for spread in spreads]
         axes.plot(at, means, linewidth=0.9, markersize=3.5, **look)
         for k, entry, seed_spread in zip(at, selected, spreads, strict=True):

@@ -148,6 +148,7 @@ class PrecisionEntry(Summary):
         if not self.complete:
             return self.status_counts
         shares = self.measured("converged").values()
+        # A learner has several fits; one that did not converge is enough to mention
         cut_off = sum(share < 1.0 for share in shares)
         return f"not converged ({cut_off} of {len(shares)})" if cut_off else ""
 
@@ -161,6 +162,7 @@ def entries(evidence: Evidence) -> list[PrecisionEntry]:
             "report from an experiment with learners, such as reuters"
         )
     measures = [name for name in runs.columns if name.startswith(_MEASURE)]
+    # Measures of a CSV are texts, and some of them are no numbers at all
     runs = runs.assign(**{name: reals(runs[name], invalid="coerce") for name in measures})
     return [
         PrecisionEntry(summary.problem, summary.label, summary.runs, *methods[summary.label])

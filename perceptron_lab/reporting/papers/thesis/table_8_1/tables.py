@@ -64,6 +64,7 @@ def table_8_1(evidence: Evidence) -> Table:
     for name, column in _THESIS.items():
         values = [printed[name][column] if name in printed else None for name in named]
         present = [value for value in values if value is not None]
+        # A mean over other categories than ours would not compare
         mean = float(np.mean(present)) if len(present) == len(values) else None
         thesis.append(numbers(name, [*values, mean], percent))
     groups: dict[str, list[Column]] = {"thesis": thesis}
