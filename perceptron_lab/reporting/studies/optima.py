@@ -154,7 +154,7 @@ def best_optima(evidence: Evidence) -> Table:
     rows = [row for row in optima_of(evidence) if row["status"] != Status.SKIPPED]
     problems = list(dict.fromkeys(str(row["problem"]) for row in rows))
     groups = [[row for row in rows if row["problem"] == problem] for problem in problems]
-    # Proved bounds hold whoever proved them: the best of each side may come from different labels
+    # A program has one optimum, whoever bounds it: the best of each side may come from two labels
     lowers = [_best(group, LOWER, max) for group in groups]
     uppers = [_best(group, UPPER, min) for group in groups]
     listed = [sdplib_optima().get(problem) for problem in problems]

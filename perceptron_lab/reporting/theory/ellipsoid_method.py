@@ -55,7 +55,7 @@ def winning_margins(dimension: int, exponent: int = OPERATIONS) -> tuple[float, 
     if x < -math.exp(-1.0):
         return None
     lower, upper = (float(scipy.special.lambertw(x, branch).real) for branch in (-1, 0))
-    # u is rho squared
+    # The solutions of u ln u = x are squares of margins
     return math.exp(lower / 2.0), math.exp(upper / 2.0)
 
 

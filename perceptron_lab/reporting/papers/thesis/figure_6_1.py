@@ -42,7 +42,7 @@ class Optimum:
         # A lower bound of 0 has no relative distance
         if objective is None or self.lower is None or not self.lower:
             return None
-        # By the lower bound: the true distance is at most this
+        # By the lower bound: the true distance is at most this, where the objective has its sign
         return (objective - self.lower) / abs(self.lower)
 
 
