@@ -33,6 +33,7 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -
     checked = [_checked(name, overrides) for name in configs]
     faults = [fault for record in checked for fault in record["faults"]]
     if as_json:
+        # The faults are among the JSON values; the exit code is the same as for text
         print_json(checked)
         return 2 if faults else 0
     for configuration in checked:
@@ -56,6 +57,7 @@ def _checked(name: str, overrides: tuple[str, ...]) -> dict[str, Any]:
     try:
         experiment = checked_with_report(name, overrides)
         cells = len(plan(experiment)) + experiment.unchecked_cells
+    # Kept, not raised: the errors in all files are listed at once
     except PlabError as error:
         return {"config": name, "cells": None, "faults": [str(error)], "warnings": []}
     return {

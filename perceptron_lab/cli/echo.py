@@ -22,6 +22,7 @@ _VERBOSE: Final = f"{__name__}.verbose"
 
 
 def _chosen(name: str) -> bool:
+    # Called from Python, outside of a command, there is no context
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(name))
 
@@ -55,6 +56,7 @@ def choose(context: click.Context, parameter: click.Parameter, value: bool) -> N
         logger.removeHandler(handler)
         logger.setLevel(level)
 
+    # The logger outlives the command where commands are called from Python
     context.call_on_close(restore)
 
 

@@ -164,8 +164,10 @@ def ellipsoid_answer(
         classes = np.where(signs > 0, np.array(positive, object), np.array(negative, object))
         separations: dict[Any, Separation] = {}
         with time_limit(math.inf if seconds is None else seconds, stop):
+            # The first has half of the time, the other one all that is left
             for inside, sign, share in ((positive, 1.0, 0.5), (negative, -1.0, 1.0)):
                 rows = dense[sign * signs > 0], dense[sign * signs < 0]
+                # The first is tried in any case, so that there is an answer
                 if separations and time_is_up():
                     break
                 most = share * seconds_left()

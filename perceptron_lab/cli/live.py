@@ -43,6 +43,8 @@ def interruptible() -> Iterator[Interrupt]:
     """Let Ctrl-C ask a run to stop, and restore the earlier handler afterwards."""
     interrupt = Interrupt()
     in_main_thread = threading.current_thread() is threading.main_thread()
+    # Python sets handlers in the main thread only. Shells let jobs in the background ignore
+    # Ctrl-C: it stays ignored. None is a handler that was not set from Python.
     if not in_main_thread or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
         yield interrupt
         return
@@ -65,6 +67,7 @@ def _known(trace: Trace) -> str:
 @contextmanager
 def live_line(title: str, *, quiet: bool) -> Iterator[Watch | None]:
     """Show margin, updates and seconds during a run if the output is a terminal."""
+    # On stderr: stdout has the answer alone, also where it is redirected
     console = VisibleConsole(stderr=True, highlight=False)
     if quiet or not console.is_terminal:
         yield None

@@ -67,6 +67,7 @@ COMMANDS: Final = {
 }
 """Name -> ("module:attribute", summary), so that ``plab --help`` loads none of the modules."""
 
+# Faults of the place that is written to, which users can mend: exit code 2, not a bug's 3
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
@@ -89,6 +90,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command of a name; the error for an unknown name suggests the closest."""
+        # Unknown options are left to click, whose error names them
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             suggestion = did_you_mean(args[0], COMMANDS)
             ctx.fail(f"no command {args[0]!r}{suggestion}; commands: {', '.join(COMMANDS)}")
@@ -101,6 +103,7 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command in a shell."""
+        # Click's own for groups would import every command for its summary
         return completed(incomplete) + click.Command.shell_complete(self, ctx, incomplete)
 
 
@@ -162,9 +165,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The words after ``plab``; by default those of the process.
     """
     try:
+        # Standalone, click would exit by itself, with 1 after Ctrl-C
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             status = plab.main(arguments, prog_name="plab", standalone_mode=False)
+    # Click makes this of Ctrl-C
     except click.Abort:
         return 130
     except click.ClickException as error:
@@ -182,9 +187,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with suppress(OSError):  # stderr may be closed
                 echo(f"Error: {text}; make room there, and try again", err=True)
             return 2
+        # So long a name is a mistake on the command line, such as a text in place of a file
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             echo(f"Error: {error.filename}: no such file ({error.strerror})", err=True)
             return 2
+        # Imported here: `plab --help` is to load little
         from perceptron_lab.solving.failures import registered_code_error
 
         if fault := registered_code_error(error):
@@ -192,6 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         _report_bug(error)
         return 3
+    # Some commands, such as `plab data fetch`, return nothing where they succeed
     return status if isinstance(status, int) else 0
 
 
@@ -227,6 +235,7 @@ def _report_bug(error: Exception) -> None:
         ) as file:
             file.write(text)
     except OSError:
+        # Without a folder for temporary files the log is still seen
         echo(text, err=True)
     else:
         echo(f"Error: please report it with this log: {file.name}", err=True)

@@ -47,6 +47,7 @@ def complete_config(
 ) -> list[CompletionItem]:
     """Complete the name of a shipped configuration or a file."""
     names = completing(lambda context: gallery())(context, parameter, incomplete)
+    # The shell itself completes paths
     return [*names, CompletionItem(incomplete, type="file")]
 
 
@@ -73,6 +74,7 @@ def answer_options(content: str, more: str = "the log") -> Callable[[Command], C
     attributes: dict[str, Any] = {"is_flag": True, "expose_value": False, "callback": choose}
     options = (
         click.option(
+            # Eager: it works without the arguments that the command requires
             "--json-schema",
             help="Print the JSON schema of that output and exit.",
             is_eager=True,
@@ -84,6 +86,7 @@ def answer_options(content: str, more: str = "the log") -> Callable[[Command], C
     )
 
     def add(command: Command) -> Command:
+        # Click lists options in the reverse of the order in which they are added
         for option in options:
             command = option(command)
         return command
@@ -127,6 +130,7 @@ class Into(click.Command):
         words = [re.sub("^--output(?==|$)", "--into", word) for word in args]
         former = words != args  # before the parser, which takes the words off the list
         positional = super().parse_args(ctx, words)
+        # While a shell completes words nothing may be printed
         if former and not ctx.resilient_parsing:
             deprecated("--output", "--into")
         return positional

@@ -39,6 +39,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
         return
     table = _empty(title)
     for column in columns:
+        # Folded, as rich would cut long names
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*row)
@@ -102,8 +103,10 @@ def _empty(title: str) -> Table:
 
 
 def _console() -> Console:
+    # Names may have square brackets, which are rich's markup
     console = VisibleConsole(highlight=False, markup=False)
     if not console.is_terminal:
+        # For files and pipes rich takes 80 columns
         console.width = _WIDTH
     return console
 

@@ -31,6 +31,7 @@ from perceptron_lab.experiments.running.execution import Execution, Option
 def execution_options(command: Callable[..., object]) -> Callable[..., Any]:
     """Add one option for each annotated field of :class:`Execution`."""
     hints = get_type_hints(Execution, include_extras=True)
+    # Click lists options in the reverse of the order in which they are added
     for field in reversed(fields(Execution)):
         if get_origin(hints[field.name]) is not Annotated:
             continue

@@ -40,6 +40,7 @@ def run_all(
         failed |= bool(results.report.failed or results.failed)
         _warn_of_report(results)
         if as_json:
+            # Printed at the end, so that stdout is one JSON value
             records.append(results.as_json())
         else:
             _show_report(results)
@@ -121,6 +122,7 @@ def _import_all(report: ReportEntry) -> None:
 
 def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experiment]:
     """Check configurations, which must not overwrite one another's results."""
+    # All before the first one runs: a mistake in the last one is found at once
     loaded = [load_experiment(config, overrides) for config in configs]
     names = [experiment.name for experiment in loaded]
     for index, name in enumerate(names):

@@ -111,9 +111,11 @@ def command(
     quiet = as_json or verdict or ellipsoid or is_quiet()
     with interruptible() as interrupt, live_line(str(file), quiet=quiet) as watch:
         answer_of_file = found_in(watch, interrupt.asked)
+    # Outside of the block: Ctrl-C ends the writing of files as it ends other commands
     _deliver(answer_of_file, save, plot, as_json=as_json)
     # An exact verdict has no status
     failed = answer_of_file.status is not None and answer_of_file.status.failed
+    # What is proved is printed and saved even so: the code alone tells scripts of Ctrl-C
     return 130 if interrupt.asked() else int(failed)
 
 
@@ -125,6 +127,7 @@ def _deliver(
         print_json(answer_of_file.as_json())
     else:
         echo(*_printed(answer_of_file))
+    # On stderr: stdout is to be one JSON value
     for note in answer_of_file.left_out if as_json else ():
         echo(f"note: {note}", err=True)
     if save is not None:
@@ -143,6 +146,7 @@ def _asking(question: str) -> Callable[..., FileAnswer]:
 def _budget(updates: int, seconds: float) -> Budget:
     """Return the budget; raise an error if the seconds are not finite."""
     try:
+        # Click's numbers include inf and nan
         return Budget(updates, seconds)
     except InputError:
         raise click.BadParameter(
@@ -196,6 +200,7 @@ def _refuse_unused(context: click.Context) -> None:
     options = {option.opts[0]: option for option in context.command.params}
     for name in _UNUSED.get(question, ()):
         value = context.params[options[name].name or ""]
+        # An option given with its default value changes nothing, and is no error
         if value and value != options[name].default:
             raise InputError(f"{name} does not apply to {question}; leave one of them out")
 
@@ -211,6 +216,7 @@ def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:
     entry = Source("", {"parameters": parameters})
     for assignment in assignments:
         if not assignment.startswith("parameters."):
+            # The former spelling, still read
             deprecated(f"-s {assignment}", f"-s parameters.{assignment}")
             assignment = f"parameters.{assignment}"
         override(entry, [assignment])

@@ -41,6 +41,7 @@ def verify(target: Target, exact: bool, as_json: bool) -> int:
         cells.append(cell)
         if not as_json:
             line = coloured(cell.verdict), _line(cell, alone=target.path.is_file())
+            # Claims that are not proved are errors, which -q prints too
             echo(*line, always=cell.verdict.failed)
     verification = Verification(target.path, cells)
     if as_json:

@@ -54,6 +54,7 @@ def loaded() -> Any:
 def compiled_checker() -> Any:
     """Return the checker as a module, its products compiled where matrices are large."""
     module = loaded()
+    # An instance of its own: the checker's module stays as the file is
     plain = module.require_definite
 
     def require_definite(
@@ -81,9 +82,11 @@ def _dominated(
         return False
     positions = np.array([position for column in columns for position in column])
     of, values = np.repeat(np.arange(len(columns)), lengths), np.array(flat)
+    # Stable: columns stay in increasing order within a row
     by_row = np.argsort(positions, kind="stable")
     counts = np.bincount(positions, minlength=order)
     half = np.int64(1) << (bits - 1)
+    # Rounded, not cut: the low word is at most half as large, of either sign
     high = (values + half) >> bits
     starts = np.concatenate([[0], np.cumsum(lengths)])
     ends = np.concatenate([[0], np.cumsum(counts)])
@@ -93,6 +96,7 @@ def _dominated(
     low = values - (high << bits)
     # By Cauchy and Schwarz no sum of products of two rows is above these, nor any part of it
     squares = _row_squares(high, positions, order), _row_squares(low, positions, order)
+    # The two mixed sums are at most 2 sqrt(squares[0] squares[1]) together
     if max(*squares, 4 * squares[0] * squares[1] >> _SUM) >> _SUM:
         return False
     slack = int(shift < 0)  # M / 2^-s, rounded down: entries may be larger by less than 1
@@ -104,6 +108,7 @@ def _dominated(
 def _row_squares(values: IntArray, positions: IntArray, order: int) -> int:
     """Return an upper bound of the sums of squares of the rows, of values up to 2^26."""
     sums = np.zeros(order, dtype=np.int64)
+    # Squares of up to 52 bits are shortened, so that sums of 2^17 of them fit in 63 bits
     np.add.at(sums, positions, (values * values >> _SHORTER) + 1)
     return int(sums.max()) << _SHORTER
 

@@ -158,6 +158,7 @@ def _shifted_factors(
         number: [{i: 0} for i in range(part.rank)] for number, part in blocks.items()
     }
     p, q = bound.numerator, bound.denominator
+    # isqrt rounds down: for p > 0 one more is no less than the norm, else less is the safe side
     length = math.isqrt(sum(entry * entry for entry in point) << 128) + (p > 0)
     for block, i, j, columns, values in data.rows:
         if block in blocks:
@@ -177,6 +178,7 @@ def _shifted_factors(
 def _long(matrix: list[dict[int, int]], part: Semidefinite) -> Factor | None:
     """Return a factor of a matrix that is definite, though hardly perhaps."""
     largest = max(abs(value) for row in matrix for value in row.values())
+    # Doubles end at 2^1024, and sums of squares of entries are to have room
     excess = max(0, largest.bit_length() - 900)
     doubles = np.zeros((part.rank, part.rank))
     for i, row in enumerate(matrix):
@@ -185,6 +187,7 @@ def _long(matrix: list[dict[int, int]], part: Semidefinite) -> Factor | None:
     lowest = float(np.linalg.eigvalsh(doubles)[0])
     rounding = float(np.abs(doubles).max()) * 1e-15
     order = elimination_order(part).tolist()
+    # The computed eigenvalue is wrong by about that much; smaller guesses make longer factors
     for guess in (lowest / 2.0, rounding, rounding * 1e-3, rounding * 1e-6):
         if guess > 0.0:
             factor = long_factor(matrix, order, Fraction(guess) * 2**excess)

@@ -104,6 +104,7 @@ def _near_proposed(
     last_size = -1
     for least in (0.0, _NOTHING):
         support = np.flatnonzero(proposed > least * proposed.max())
+        # The same rows would fail again
         if len(support) == last_size:
             break
         last_size = len(support)
@@ -130,6 +131,7 @@ def _few(doubles: FloatArray, mass: FloatArray) -> FloatArray | None:
 def _unit_rows(vectors: Sequence[Vector]) -> tuple[FloatArray, FloatArray]:
     """Return the vectors divided by their norms, and these, but for a common factor."""
     longest = max(max(max(vector), -min(vector)) for vector in vectors)
+    # Their squares in the norms have to stay below 2^1024
     excess = max(0, longest.bit_length() - 500)
     doubles = np.array([[to_double(entry, 1 << excess) for entry in vector] for vector in vectors])
     norms = np.linalg.norm(doubles, axis=1)
@@ -143,6 +145,7 @@ def _near(vectors: Sequence[Vector], guess: FloatArray, mass: FloatArray) -> lis
     if not (np.isfinite(guess).all() and largest > 0.0):
         return None
     least = float(guess[mass > _NOTHING * mass.max()].min())
+    # So the least weight that counts keeps as many bits
     bits = _BITS + max(0, int(np.ceil(np.log2(largest / least))))
     rounded = [
         Fraction(round(Fraction(value / largest) * 2**bits), 2**bits) for value in guess.tolist()
@@ -168,6 +171,7 @@ def _vertex(rows: FloatArray, favoured: int | None) -> FloatArray | None:
     if favoured is not None:
         costs[favoured] = -1.0
     nonzero = np.abs(equations).max(axis=1) > 0.0
+    # The simplex method ends at a vertex, where few weights are positive
     answer = linprog(costs, A_eq=equations[nonzero], b_eq=right[nonzero], method="highs-ds")
     return np.maximum(np.asarray(answer.x), 0.0) if answer.status == 0 else None
 
@@ -190,6 +194,7 @@ def few_rows(rows: FloatArray, weights: FloatArray) -> tuple[IntArray, FloatArra
     balanced_weights = balanced_part(even, weights)
     if balanced_weights is None:
         return None
+    # The column of equal entries keeps sum w_i; it has norm 1 as the others
     extended = np.column_stack([even, np.full(len(even), len(even) ** -0.5)])
     heaviest = np.argsort(-balanced_weights, kind="stable")
     heaviest = heaviest[balanced_weights[heaviest] > 0.0]
@@ -250,6 +255,7 @@ def _null_vectors(rows: FloatArray, *, dependent: bool = False) -> FloatArray:
         return np.zeros((count, 0))
     units = np.zeros((count, count - rank))
     units[rank:] = np.eye(count - rank)
+    # The reflections are applied to unit vectors: Q is never formed
     columns = scipy.linalg.qr_multiply(rows, units, "left", overwrite_c=True)[0]
     return np.asarray(columns, dtype=np.float64)
 
@@ -279,6 +285,7 @@ def _without(nulls: FloatArray, row: int) -> FloatArray:
     """Return orthonormal columns that span those combinations of columns that are 0 in a row."""
     normal = nulls[row].copy()
     length = float(np.linalg.norm(normal))
+    # Householder's reflection of the row onto one column; this sign cancels no digits
     normal[0] += np.copysign(length, normal[0])
     normal /= np.linalg.norm(normal)
     nulls -= np.outer(2.0 * (nulls @ normal), normal)

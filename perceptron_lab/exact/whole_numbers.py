@@ -69,6 +69,7 @@ def common_bits(values: FloatArray) -> int:
     if not mantissas.size:
         return 0
     integers = np.ldexp(mantissas, 53).astype(np.int64)
+    # i & -i is the lowest bit of i, a power of two, which a double holds exactly
     trailing = np.frexp((integers & -integers).astype(np.float64))[1] - 1
     return max(0, int((53 - exponents - trailing).max()))
 
@@ -77,6 +78,7 @@ def exactly(values: FloatArray, bits: int | None = None) -> list[int]:
     """Return 2^bits v, whole; by default with the least bits, positive multiples of v."""
     exponent = common_bits(values) if bits is None else bits
     ratios = (float(value).as_integer_ratio() for value in values.ravel().tolist())
+    # Nothing is cut: q is a power of two, which divides 2^exponent if the bits suffice
     return [(p << exponent) // q for p, q in ratios]
 
 
@@ -102,6 +104,7 @@ def least_multiples(values: Iterable[int]) -> list[int]:
     divisor = fmpz()
     for number in numbers:
         divisor = divisor.gcd(number)
+        # The others cannot change a divisor of 1
         if divisor == 1:
             return numbers
     return [number // int(divisor) for number in numbers] if divisor else numbers
@@ -171,9 +174,12 @@ def short_factor(
         return None
     largest = float(scores[cone.identity > 0.0].max())
     factor = _sparse if cone.rank > LARGEST_DENSE else _dense
+    # The other half of the eigenvalue is left for the rounding of L
     columns = factor(cone, scores, 0.5 * lowest)
     if columns is None:
         return None
+    # Rounding L changes a row of LL' by up to n^1.5 times an entry of L; so many bits keep that
+    # below what is left of the eigenvalue
     needed = math.log2(8.0 * float(cone.rank) ** 1.5 * largest / lowest)
     bits = min(max(_FEWEST, math.ceil(needed)), _MOST)
     shift = 2 * bits - math.ceil(math.log2(largest)) - _log2(scale)
@@ -239,6 +245,7 @@ def _log2(value: Fraction) -> int:
 
 def _root(value: Fraction) -> float:
     """Return the square root of a number, which may be beyond the range of doubles itself."""
+    # An even power of two has an exact square root
     exponent = _log2(value) // 2 * 2
     return math.ldexp(math.sqrt(float(value / Fraction(2) ** exponent)), exponent // 2)
 
@@ -276,6 +283,7 @@ def long_factor(
         column = rest[nonzero, k] // math.isqrt(rest[k, k])
         rows = (int(order[i]) for i in nonzero.tolist())
         columns.append(by_places(zip(rows, column.tolist(), strict=True)))
+        # The rounded column is subtracted: later columns make up for its rounding
         rest[np.ix_(nonzero, nonzero)] -= np.outer(column, column)
     return [shift, *columns]
 

@@ -77,6 +77,7 @@ def disjoint_conflicts(system: LinearSystem, pivots: int = 1_000_000) -> Conflic
         decision = decide(LinearSystem(conditions, system.variables), pivots)
         if decision.status is not Status.INFEASIBLE:
             return Conflicts(system, tuple(proofs), decision.status is Status.FEASIBLE)
+        # The decision counts the remaining conditions, the proof all of them
         weights = {remaining[i]: weight for i, weight in decision.proof.weights.items()}
         proofs.append(LinearProof(weights=weights, irreducible=decision.proof.irreducible))
         remaining = [k for k in remaining if k not in weights]

@@ -133,6 +133,7 @@ class _LinearSearch:
     def decided(self) -> LinearDecision | None:
         """Return the decision; None if there are too many pivots."""
         self.rows = floating_rows(self.system)
+        # A pair also tells what is tight at every point: it goes first where it takes no time
         if self.rows.matrix.nnz <= QUICK:
             return self._proposed() or self._by_basis()
         began = clock_seconds()
@@ -232,6 +233,7 @@ def _contradiction_near(
     system: LinearSystem, rows: FloatingRows, weights: Sequence[Fraction], work: Work
 ) -> LinearDecision | None:
     support = np.array([k for k, weight in enumerate(weights) if weight], dtype=np.int64)
+    # At a vertex few conditions have weights: the contradiction is short
     vertex = farkas_vertex(rows, support) if len(support) else None
     if vertex is not None:
         at_vertex = of_whole(rows, vertex)
@@ -317,6 +319,7 @@ def _undecided(search: _LinearSearch, reason: str | None) -> LinearDecision:
                 return _feasible(system, exact, {}, "a point of HiGHS", work)
             proof = LinearProof(violation=at_most(largest))
             return LinearDecision(status, proof, words, point)
+    # At x = 0 what is violated is known without a solver
     origin = np.zeros(len(system.variables))
     constants = (row._replace(columns=(), coefficients=()) for row in system.conditions)
     most = max((row.violation((), 1) for row in constants), default=Fraction())

@@ -130,6 +130,7 @@ def combination(system: LinearSystem, weights: Weights) -> tuple[dict[int, Fract
     rows = [system.conditions[k] for k in weights]
     shares = [weight / row.scale for weight, row in zip(weights.values(), rows, strict=True)]
     row, right = dict[int, int](), 0
+    # Whole numbers over one denominator: fractions would be reduced in every sum
     numerators, common = over_common(shares)
     for share, line in zip(numerators, rows, strict=True):
         for j, number in zip(line.columns, line.coefficients, strict=True):

@@ -134,6 +134,7 @@ def relaxation(
     relaxed, status = _relaxed(system, rows, pivots)
     if status is not Status.INFEASIBLE:
         return relaxed
+    # The bounds contradict each other: no change of rows helps
     return _relaxed(system, dict.fromkeys(range(len(system.conditions)), Fraction(1)), pivots)[0]
 
 
@@ -158,6 +159,7 @@ def _relaxed(
         if k not in weights:
             conditions.append(row)
             continue
+        # Inequalities are >=, and only a smaller right-hand side helps; equations change both ways
         signs = (1, -1)[: 1 + row.equation]
         columns = tuple(width + len(changing) + i for i in range(len(signs)))
         changing += [(k, sign) for sign in signs]
@@ -191,6 +193,7 @@ def _changes(
     changes: dict[int, Fraction] = {}
     sizes = optimum.point[len(system.variables) :]
     for (k, sign), size in zip(changing, sizes, strict=True):
+        # Conditions given as <= are kept as their negatives
         upwards = sign if system.conditions[k].upper else -sign
         changes[k] = changes.get(k, Fraction()) + upwards * size
     return {k: change for k, change in changes.items() if change}
