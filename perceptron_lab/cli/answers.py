@@ -191,6 +191,7 @@ class ResultAnswer(FileAnswer):
         if upper is not None:
             most = f"a {result.margin_name} of {text_above(upper, 3)} at most"
             bounded = labels is not None and result.status is Status.MARGIN_BOUNDED
+            # A bounded margin leaves open whether the classes overlap
             further = "; --verdict says exactly whether the classes overlap" if bounded else ""
             return f"not decided; {article} {thing} has {most}{further}"
         return f"not decided whether there is {article} {thing}"
@@ -278,6 +279,7 @@ class ResultAnswer(FileAnswer):
 
     def _source(self, path: Path) -> dict[str, Any] | None:
         """Return the data and algorithm as a certificate records them; empty for standard input."""
+        # It cannot be read again: the result is saved without a source
         if self.file == STANDARD_INPUT:
             return None
         columns = {name: value for name, value in asdict(self.columns).items() if value}
@@ -342,6 +344,7 @@ def _listing(texts: Iterable[str], between: str = ", ") -> str:
 def _entries(values: FloatArray, name: Callable[[int], str]) -> str:
     """Return the largest entries of a vector with their names, in their order."""
     nonzero = np.flatnonzero(values)
+    # Stable: of equal entries the first ones are shown
     largest = np.sort(nonzero[np.argsort(-np.abs(values[nonzero]), kind="stable")[:_SHOWN]])
     listed = ", ".join(f"{name(j)} {values[j]:.6g}" for j in largest.tolist())
     return f"{listed}, ..." if len(nonzero) > _SHOWN else listed
@@ -376,6 +379,7 @@ def answer(
     component = component_of("algorithm", algorithm, dict(parameters))
     problem = read_problem(file, columns, memory=memory, margin=margin)
     system = problem.system
+    # Before the run; that the file is a linear program is known only once it is read
     if (all_conflicts or relax) and not isinstance(system, LinearSystem):
         option = "--relax" if relax else "--conflict all"
         raise InputError(f"{option} on a problem that is no linear program; leave it out")

@@ -67,6 +67,7 @@ def certify(target: Target, output: Path, form: Form, as_json: bool) -> int:
 
 def _command(cell: CertifiedCell) -> str:
     """Return the command that checks a certificate on the file of its data."""
+    # To be pasted into a shell: paths may have spaces
     words = ["python", str(checker_path()), str(cell.path), str(cell.data)]
     return " ".join(map(shlex.quote, words))
 

@@ -36,6 +36,7 @@ _collection = click.argument(
 def _other_files(context: click.Context) -> list[str]:
     """Return the files of the chosen collection that are not yet on the command line."""
     name, named = context.params.get("collection_name"), context.params.get("names") or ()
+    # While a shell completes words the name may be wrong
     files = collection(name).files if name in COLLECTIONS else ()
     return [file for file in files if file not in named]
 
@@ -92,6 +93,7 @@ def verify_command(collection_name: str | None, as_json: bool) -> None:
     if as_json:
         print_json(states_by_source)
     remedies = [remedy for state, remedy in _MENDS.items() if state in states_found]
+    # On stderr, so that they may follow JSON too
     for line in remedies:
         echo(line, err=True)
     if remedies:

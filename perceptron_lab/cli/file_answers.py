@@ -62,6 +62,7 @@ class FileAnswer(ABC):
         """Save the figure of the answer in the format of the file extension."""
         figure = self.plot()
         with replaced(path) as partial:
+            # The temporary name ends with .partial, of which matplotlib knows no format
             figure.savefig(partial, format=path.suffix.removeprefix("."), dpi=200)
 
     def reading_line(self, reading: str, notes: Sequence[str]) -> str:

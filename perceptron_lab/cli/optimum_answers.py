@@ -47,6 +47,7 @@ def optimum_answer(
         The convention on bounds of a linear program.
     """
     arguments = dict(parameters)
+    # Which optimiser is chosen depends on the program, and so would its parameters
     if algorithm == "auto" and arguments:
         raise InputError(
             f"parameters {', '.join(arguments)} of no optimiser; name one: --algorithm"
@@ -58,6 +59,7 @@ def optimum_answer(
         if component is not None:
             raise InputError(f"{algorithm} is for semidefinite programs; leave --algorithm out")
         component = component_of("algorithm", "auto", {})
+        # Here the objective is not left out
         notes = tuple(note for note in problem.notes if note != LEFT_OUT)
         result: Result = optimum_of_conditions(problem.system, options)
         return ResultAnswer(

@@ -81,6 +81,7 @@ def run(
     Windows: WSL), except for --dry-run. Memory limits work on Linux only.
     """
     if not dry_run:
+        # Before anything is read: elsewhere no cell could run
         require_limited_processes()
     with ExitStack() as stack:
         sources = [read_source(find_config(config)) for config in configs]
@@ -88,6 +89,7 @@ def run(
         if choices["executor"] == "processes" and not dry_run:
             server = server_handle.started_ahead(sources)
         if server is not None:
+            # Where a configuration is wrong, too, the server must not outlive the command
             stack.callback(server.close)
         from perceptron_lab.cli.running import run_all, show_all
 

@@ -79,6 +79,7 @@ def _groups(state: ExperimentStatus, verbose: bool) -> list[list[CellStatus]]:
 
 def _line(cell: CellStatus, *which: str) -> list[str]:
     """Return the parts of a line."""
+    # Messages may have several lines
     words = filter(None, [*which, cell.status, " ".join(cell.why.split())])
     return ["  ", coloured(cell.state), *(f"  {word}" for word in words)]
 

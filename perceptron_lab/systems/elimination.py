@@ -148,6 +148,7 @@ def _components(equations: Sequence[Condition], width: int) -> Iterator[list[Con
     )
     _, labels = connected_components(links, directed=False)
     groups: dict[int, list[Condition]] = {}
+    # The labels of equations come first, those of variables are left over
     for member, label in zip(equations, labels.tolist(), strict=False):
         if member.columns:
             groups.setdefault(label, []).append(member)

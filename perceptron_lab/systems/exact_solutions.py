@@ -118,6 +118,7 @@ def _peeled_solution(
         solution[j] = _value(equations[i], j, solution)
     for equation in equations:
         check_time()
+        # Equations whose unknowns others have determined may not hold
         if sum((a * solution[j] for j, a in equation.entries.items()), fmpq(-equation.right)) != 0:
             return None
     return over_common([_fraction(int(value.p), int(value.q)) for value in solution])
@@ -144,6 +145,7 @@ def _peeled(
             holders.setdefault(j, set()).add(i)
     first, last = _Pairs(), _Pairs()
     single = [i for i, row in enumerate(unknowns) if len(row) == 1]
+    # An equation with one unknown determines it, and may leave one in others
     while single:
         check_time()
         i = single.pop()
@@ -157,6 +159,7 @@ def _peeled(
                 single.append(other)
     alone = [(position[j], j) for j, rows in holders.items() if len(rows) == 1]
     heapify(alone)
+    # An unknown of one equation alone is solved for last, whatever the others are
     while alone:
         check_time()
         _, j = heappop(alone)
@@ -252,6 +255,7 @@ class Factors:
 
     def _solves(self, rights: Sequence[int], numerators: Sequence[int], denominator: int) -> bool:
         entries = sum(len(row) for row in self.entries)
+        # Of few entries sums in Python are faster than a dense product
         if entries * _DENSE <= len(self.entries) * len(numerators):
             return all(
                 sum(a * numerators[j] for j, a in row.items()) == right * denominator
@@ -305,6 +309,7 @@ def _lifted_columns(table: Sequence[Sequence[int]]) -> list[list[int]] | None:
     factors = Factors([equation.entries for equation in equations], *selected)
     columns = []
     for free in sorted(set(range(width)) - set(factors.pivots)):
+        # 1 for one unknown without a pivot, 0 for the others: the pivots follow from them
         guess = [Fraction(int(j == free)) for j in range(width)]
         column = factors.solution_near([0] * len(equations), guess)
         if column is None:

@@ -197,6 +197,7 @@ class _Search:
             unit = normal / length
             unit = unit if self._distance(unit) <= self._distance(-unit) else -unit
             self.facets.append((self._distance(unit), unit))
+        # HiGHS's tolerance allows weights just below 0
         return np.asarray(np.maximum(answer.x[:count], 0.0))
 
     def _distance(self, unit: FloatArray) -> float:

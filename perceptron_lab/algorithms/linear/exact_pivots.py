@@ -76,6 +76,7 @@ def pivoted(basis: ExactBasis, work: Work, most: int | None = None) -> Outcome:
     """
     count = 0
     while True:
+        # Bland's rule cannot cycle, but takes more pivots
         bland = count > _LARGEST
         outcome = _dual(basis, bland) if basis.violations else _primal(basis, bland)
         if isinstance(outcome, Outcome):
@@ -96,6 +97,7 @@ def _dual(basis: ExactBasis, bland: bool) -> ExactBasis | Outcome:
     able = [at for at, (p, _) in row.items() if basis.movable(at, 1 if (p > 0) == rises else -1)]
     if not able:
         return _infeasible(basis, leaving, row, rises)
+    # There are no signs of reduced costs that a ratio test would keep
     if basis.improving or not basis.costs:
         entering = min(able) if bland else max(able, key=lambda at: _size(row[at]))
     else:
@@ -109,6 +111,7 @@ def _size(value: Quotient) -> Fraction:
 
 def _ratio(basis: ExactBasis, row: Mapping[int, Quotient], at: int) -> tuple[Fraction, Fraction]:
     cost, size = basis.reduced_costs.get(at), _size(row[at])
+    # Of equal ratios the one with the largest pivot comes first
     return (Fraction() if cost is None else _size(cost) / size), -size
 
 
@@ -149,6 +152,7 @@ def _primal(basis: ExactBasis, bland: bool) -> ExactBasis | Outcome:
         along = tuple(Fraction() if r is None else direction * as_fraction(r) for r in ray)
         return Outcome(basis, ray=along)
     _, leaving, state = best
+    # It reaches its own other limit first: the basis stays
     if leaving == entering:
         states = basis.states.copy()
         states[entering] = state

@@ -306,6 +306,7 @@ def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
         raise NumericalError(f"HiGHS gives no answer: {solution.status}")
     if not solution.optimal or len(solution.values) != unknowns:
         return None
+    # The conditions are homogeneous: at an optimum every slack is 0 or 1, but for rounding
     feasible = bool(solution.values[-1] > 0.5)
     scale = solution.values[width] if feasible else 1.0
     return HighsProposal(

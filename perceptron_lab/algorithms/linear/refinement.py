@@ -99,6 +99,7 @@ class ScaledProgram:
         for _ in range(_SWEEPS):
             of_rows = _middle(logs + of_columns[columns], rows, height)
             of_columns = -_middle(logs - of_rows[rows], columns, width)
+        # Whole exponents: scaling by powers of two rounds nothing
         exponents: IntArray = np.rint(np.concatenate([of_columns, of_rows])).astype(np.int64)
         return exponents
 
@@ -150,6 +151,7 @@ class ScaledProgram:
         if basis is not None:
             values = [as_fraction(value) for value in basis.values]
             sizes = (abs(v) * Fraction(2) ** -exponents[at] for at, v in basis.violations.items())
+            # The largest violation becomes about 1, so that HiGHS's tolerances are parts of it
             zoom = -_log2(max(sizes))
 
         def scaled(limits: Sequence[Limit | None], missing: float) -> FloatArray:
@@ -286,12 +288,14 @@ class Refinement:
         self.claim = answer.status
         if answer.optimal and np.isfinite(answer.duals).all():
             self.multipliers = scaled.multipliers(answer.duals)
+        # Presolve may decide without a basis
         if answer.states is None:
             answer = self._answer(scaled.around(None), Start())
         proposals = set[bytes]()
         for _ in range(_ROUNDS):
             if answer.states is None or answer.states.tobytes() in proposals:
                 return
+            # A basis that comes a second time would come again and again
             proposals.add(answer.states.tobytes())
             yield ExactBasis.of(self.program, answer.states)
             if self.last is None or not self.last.basis.violations:

@@ -147,6 +147,7 @@ def _tokens(line: str, number: int) -> Iterator[_Token]:
             raise InputError(f"line {number}: unexpected {line[position:][:20].strip()!r}")
         text = match[0].lstrip()
         kind = match.lastgroup or text
+        # The pattern of names matches inf and infinity as well
         if kind == "name" and text.lower() in _INFINITE:
             kind = "number"
         yield _Token(kind, text, number)
@@ -191,6 +192,7 @@ class _Statements:
     def relation(self) -> str:
         """Return the next relation: ``<``, ``>``, ``=``, or nothing."""
         token = self.taken("<", "<=", "=<", ">", ">=", "=>", "=")
+        # In LP files < means <=, and the sign = may stand first
         return "" if token is None else (token.text.strip("=") or "=")
 
     def expression(self, *, right: bool = False) -> _Expression:
@@ -220,6 +222,7 @@ class _Statements:
         if number is not None:
             sign *= _number(number)
             self.taken("*")
+        # A variable in the line after a right-hand side begins another row
         joined = not right or number is None or self.next().line == number.line
         name = self.taken("name") if joined and self.next(1).kind != ":" else None
         if number is None and name is None:

@@ -67,6 +67,7 @@ def read_mps(path: Path, negative_upper: NegativeUpper = "free") -> LinearModel:
     try:
         return _read(lines, _MpsReader(negative_upper), str.split)
     except InputError:
+        # Names with spaces are possible in fixed columns alone
         fixed = _MpsReader(negative_upper)
         with suppress(InputError):
             model = _read(lines, fixed, _fixed_fields)
@@ -153,6 +154,7 @@ class _MpsReader:
     def _uncommented(self, words: list[str]) -> list[str]:
         """Return the words before a comment: ``*`` or ``$`` first, or ``$`` in field 3 or 5."""
         if words and (words[0] == "$" or words[0].startswith("*")):
+            # Names may begin with these marks: a known row in the second field shows data
             is_data = len(words) in (3, 5) and words[1] in self.kinds
             return words if is_data else []
         first = 2 if self.section in (*_ROW_HEADS, "BOUNDS") else 1
@@ -222,6 +224,7 @@ class _MpsReader:
             column_entries[j] = number_of(number)
 
     def _limits(self, words: list[str], section: str, limits: dict[str, Fraction]) -> None:
+        # The name of the set may be left out; pairs make the count even then
         name = words.pop(0) if len(words) % 2 else ""
         _sized(words, (2, 4), "one or two rows with their numbers")
         if not self._first(section, name):
