@@ -102,6 +102,7 @@ def dual_blocks(
         return []
     weights = proof[LEVEL]
     _, row, *rest = np.split(weights, [1, 2])
+    # Weights without the objective's row prove infeasibility, and no bound
     if not row[0] > 0.0:
         return []
     below: ConicSystem = at_level(system, lower, "unit")
@@ -141,6 +142,7 @@ def objective_at_least_by_cuts(
         cuts, guess = [cut for cut, _ in weighted], [weight for _, weight in weighted]
         vectors = images(cuts, data)
         solved = _solved(vectors, guess, data.objective)
+        # Other pairs may do
         if solved is None:
             continue
         *multiples, unit = whole_multiples([*solved, Fraction(1)])
@@ -243,6 +245,7 @@ def objective_at_least(vectors: FloatArray, claimed: float, data: CheckedSystem)
     total = 0
     for number, i, j, columns, values in data.rows:
         if number == block and 0 in columns:
+            # Data list one entry of a symmetric pair
             weight = sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) * (1 + (i < j))
             total -= values[list(columns).index(0)] * (weight + (rest[i] if i == j else 0))
     value = Fraction(total, unit * data.scale)
@@ -255,6 +258,7 @@ def objective_at_least(vectors: FloatArray, claimed: float, data: CheckedSystem)
 def _short_rows(vectors: FloatArray) -> list[list[int]]:
     """Return the rows of V in whole numbers, of norms near 2^BITS and not above it."""
     unit_rows = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+    # A margin for the rounding of unit rows: norms must not be above 2^BITS
     length = math.ldexp(1.0, _MAXCUT_BITS) - vectors.shape[1]
     rows = [[int(entry) for entry in row] for row in np.trunc(length * unit_rows).tolist()]
     assert all(sum(entry * entry for entry in row) <= 4**_MAXCUT_BITS for row in rows)

@@ -105,6 +105,7 @@ def ratio_zero(
     rows
         The examples of both classes as doubles.
     """
+    # An example in both classes: no ellipsoid separates it from itself
     pair = identical_rows(*rows)
     joined = [0] * (len(inside) + len(outside))
     if pair is not None:
@@ -112,6 +113,7 @@ def ratio_zero(
         return _by_weights(inside, outside, joined)
     masses = np.concatenate(weights)
     support = np.flatnonzero(masses > 0.0).tolist()
+    # Equal sums of (x, 1) in both classes: balanced rows, those outside with the other sign
     signed = [*inside, *([-entry for entry in x] for x in outside)]
     solution = balanced_near([signed[i] for i in support], masses[support]) if support else None
     if solution is None:
@@ -124,6 +126,7 @@ def ratio_zero(
 def _by_weights(inside: Vectors, outside: Vectors, joined: Sequence[int]) -> Claim | None:
     """Return the claim that weights prove of t, if Z has a factor."""
     first, second = joined[: len(inside)], joined[len(inside) :]
+    # The bound is a quotient by this sum
     if not sum(second) > 0:
         return None
     order = range(len(inside[0]))
@@ -151,6 +154,7 @@ def semidefinite_factor(matrix: Sequence[Sequence[int]]) -> Factor | None:
         return [0]
     entries = [{a: matrix[i][j] for a, j in enumerate(nonzero) if matrix[i][j]} for i in nonzero]
     largest = max(matrix[i][i] for i in nonzero)
+    # A definite matrix has a positive diagonal: else no depth would do
     for depth in _DEPTHS if min(matrix[i][i] for i in nonzero) > 0 else ():
         factor = long_factor(entries, range(len(nonzero)), Fraction(largest, 2**depth))
         if factor is not None:
@@ -165,6 +169,7 @@ def semidefinite_factor(matrix: Sequence[Sequence[int]]) -> Factor | None:
 def _of_factor(factor: Vectors) -> Claim:
     """Return the claim of E = F'F: 2 E = LL' for L with each row of F as two columns."""
     order = range(len(factor[0]))
+    # The coefficients of x_i x_j, i <= j: entries off the diagonal count twice
     point = [
         (1 + (i < j)) * sum(row[i] * row[j] for row in factor) for i in order for j in order[i:]
     ]

@@ -138,6 +138,7 @@ def of_contents(contents: Contents, system: ConicSystem) -> Reading | None:
     if contents.classes is not None:
         labels = [str(plain_label(label)) for label in np.asarray(contents.classes).tolist()]
         if any(re.search(r"[,\s]", label) for label in labels):
+            # The checker divides lines at commas and knows no quotation marks
             labels = [str(sorted({*labels}).index(label)) for label in labels]
         table, names = np.column_stack([table, np.array(labels, object)]), [*names, "label"]
     named = contents.features is not None and not any(
@@ -171,6 +172,7 @@ def _decimals_of(contents: Contents) -> Any:
 def _fields_of_text(content: bytes, rows: FloatArray) -> Iterator[dict[str, Any]]:
     """Yield the forms in which a text may be read as so many rows."""
     try:
+        # Spreadsheets begin files with a byte order mark
         lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     except UnicodeDecodeError:
         return
@@ -189,6 +191,7 @@ def _labels_of(body: list[list[str]]) -> Iterator[dict[str, Any]]:
     for column in range(min(map(len, body), default=0)):
         texts = sorted({line[column].strip(" \t") for line in body})
         if len(texts) == 2:
+            # Which class is positive is not in the file: the rows of the system tell
             for negative, positive in (texts, texts[::-1]):
                 yield {"column": column, "negative": negative, "positive": positive}
 
@@ -231,6 +234,7 @@ def of_squares(positives: FloatArray, negatives: FloatArray) -> Reading:
 
 def _array_file(rows: FloatArray) -> bytes:
     target = io.BytesIO()
+    # The same bytes on every machine, whatever its order of bytes
     wide = np.ascontiguousarray(rows, dtype="<f8")
     np.lib.format.write_array(target, wide, version=(1, 0))
     return target.getvalue()
@@ -278,6 +282,7 @@ def _sdpa_text(system: ConicSystem, operator: Matrix) -> str:
         entries = data[span].tocoo()
         rows, columns, _ = matrix_positions([(part, span)])
         for position, matrix, value in zip(*entries.coords, entries.data.tolist(), strict=True):
+            # SDPA's format has F(x) = sum_i x_i F_i - F_0
             number_text = _printed(-value if matrix == 0 else value)
             lines.append(
                 f"{matrix} {number} {rows[position] + 1} {columns[position] + 1} {number_text}"
@@ -341,6 +346,7 @@ def condition_claims(
         return
     numerators, denominator = over_common(proof.point)
     point = [denominator, *numerators]
+    # An equation is never strict: it is two inequalities, both tight
     strict = not proof.tight and not any(condition.equation for condition in conditions)
     name = "feasible" if strict else "closed feasible"
     yield "feasible", {"claim": name, "point": point, "factors": []}

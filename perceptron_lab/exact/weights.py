@@ -87,6 +87,7 @@ class DualCut:
             return int(i == self.vector[0])
         if kind == "second-order":
             return self.vector[i]
+        # Data list one entry of a symmetric pair
         return (1 + (i < j)) * self.vector[i] * self.vector[j]
 
 
@@ -120,6 +121,7 @@ def _vectors(
         return
     pairs = [(i, j) for i in range(rank) for j in range(i)]
     most = 3 * (unknowns + 1)
+    # A proof needs at most one cut more than there are unknowns, so few pairs are tried
     sample = rng.permutation(len(pairs))[:most]
     directions = list(root.T)
     for at in sample.tolist():
@@ -153,6 +155,7 @@ def _pairs(weights: FloatArray) -> Iterator[tuple[int, ...]]:
             moves.append(move)
     for move in moves:
         *short, high = rounded(np.append(u + move, t), _CUT_BITS)
+        # Rounded up: (u, t) has to stay in the cone
         yield (*short, max(high, root_above(sum(entry * entry for entry in short))))
 
 
@@ -268,6 +271,7 @@ def margin_at_most(cone: Cone, weights: FloatArray, bound: Fraction, margin: str
 def _listed(block: FloatArray, *, second_order: bool) -> list[Any]:
     """Return [places, numbers], 2^BITS times the weights of rows or of (u, t)."""
     nonzero = np.flatnonzero(block)
+    # Fractions: products of doubles would lose bits
     numbers = [int(Fraction(entry) * 2**_BITS) for entry in block[nonzero].tolist()]
     if second_order and len(nonzero):
         number_of = dict(zip(nonzero.tolist(), numbers, strict=True))

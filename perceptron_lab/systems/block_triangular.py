@@ -85,7 +85,9 @@ class BlockTriangular:
         ends = np.cumsum([0, *map(len, rows)])
         columns = np.fromiter((j for row in rows for j in row), np.int64, ends[-1])
         pattern = sp.csr_array((np.ones(len(columns), np.int8), columns, ends), shape=(size, size))
+        # A diagonal without zeros comes first: strong components then are the blocks
         matched = maximum_bipartite_matching(sp.csr_matrix(pattern), perm_type="column")
+        # Every term of the determinant is 0
         if (matched < 0).any():
             raise SingularError("no regular choice of entries")
         check_time()
@@ -128,6 +130,7 @@ class BlockTriangular:
         wholes = [numerator * (common // denominator) for numerator, denominator in sides]
         if not any(wholes):
             return [(fmpz(0), fmpz(1))] * len(sides)
+        # Kept for further right-hand sides
         if number not in self._factors:
             self._factors[number] = self._factor(number)
         numerators, divisor = self._factors[number](wholes)

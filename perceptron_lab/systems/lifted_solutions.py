@@ -63,6 +63,7 @@ class LiftedMatrix:
     @classmethod
     def of(cls, matrix: Matrix) -> LiftedMatrix | None:
         """Return a matrix with its inverse; None if it is singular modulo three primes."""
+        # Shorter columns need fewer digits of the solution
         divisors = [math.gcd(*column) or 1 for column in zip(*matrix, strict=True)]
         reduced = [[a // c for a, c in zip(row, divisors, strict=True)] for row in in_time(matrix)]
         for prime in in_time(_PRIMES):
@@ -87,6 +88,7 @@ class LiftedMatrix:
         """Return N and D for the matrix divided by its common divisors."""
         most, bits = self._hadamard(right)
         digits = _Digits(self, right)
+        # Solutions of one matrix mostly share the denominator: then fewer digits do
         if self._denominator > 1:
             values, modulus = digits.values(most + _SPARE)
             centred = _centred(values, self._denominator, modulus)
