@@ -57,6 +57,7 @@ def _bytes(text: str) -> int:
 
 
 _OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
+    # Whether it exists is asked when it is read: - is standard input
     click.argument("file", type=click.Path(path_type=Path)),
     click.option(
         "--labels",

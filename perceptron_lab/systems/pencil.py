@@ -272,6 +272,7 @@ def _printed(values: FloatArray) -> list[str]:
 def write_sdpa(data: SdpaData, path: str | Path) -> None:
     """Write the program as canonical text; see :func:`format_sdpa`."""
     try:
+        # The same bytes on every system, as their sha256 requires
         Path(path).write_text(format_sdpa(data), encoding="ascii", newline="\n")
     except OSError as error:
         raise DataError(

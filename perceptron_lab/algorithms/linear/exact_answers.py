@@ -66,6 +66,7 @@ def _free_first(system: LinearSystem, guess: FloatArray) -> list[int]:
         if len(row.columns) == 1 and not row.equation:
             j, number = row.columns[0], row.coefficients[0]
             distance[j] = min(distance[j], abs(guess[j] - to_double(Fraction(row.right, number))))
+    # Those near bounds keep their values where others can be solved for
     order: list[int] = np.argsort(-distance, kind="stable").tolist()
     return order
 
@@ -96,9 +97,11 @@ def weights_near(
     equations = [Equation(row, 0) for row in rows.values()]
     if value is not None:
         equations.append(Equation({position: b for position, b in sums.items() if b}, value))
+        # 0 = 1 has no solution
         if not equations[-1].entries and value:
             return None
     weights = [guess[k] for k in support]
+    # The largest weights are solved for: small changes leave their signs
     order = np.argsort([-abs(to_double(weight)) for weight in weights], kind="stable").tolist()
     solution = near_solution(equations, weights, order)
     if solution is None:
