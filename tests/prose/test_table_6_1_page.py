@@ -171,7 +171,7 @@ def by_margin() -> dict[str, str]:
         for label in ("PRA practical", "EA"):
             assert at_margin.loc[label, "ended"] == "FEASIBLE"
     products = (table["updates"] * table["margin"] ** 2)[table["label"] == "perceptron"]
-    assert products[table["ended"] == "FEASIBLE"].between(0.2, 0.4).all()  # so like 1 / rho^2
+    assert products[table["ended"] == "FEASIBLE"].between(0.15, 0.4).all()  # so like 1 / rho^2
     gain = entries.loc[0.01, "seconds"]
     grown = entries.loc[0.0001, "updates"] / entries.loc[0.01, "updates"]
     return lines | {
