@@ -1,8 +1,8 @@
 """A linear program in whole numbers: min c'x subject to L <= A x <= U and l <= x <= u.
 
-Conditions on one variable are bounds of it; conditions with the same left-hand side but for a
-factor share a row of A. Variables 0, ..., n - 1 are those of the system, n + i is the activity
-s_i = a_i'x of row i; each has a lower and an upper limit, or none.
+Conditions on one variable are its bounds. Conditions whose left-hand sides differ by a factor share
+a row of A. Variables 0, ..., n - 1 belong to the system, and variable n + i is the activity
+s_i = a_i'x of row i. Each variable has a lower and an upper limit, or none.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Limit:
     value
         The number.
     condition
-        Its place in the system.
+        The index of the condition in the system.
     factor
-        t with condition as given = t (x_j >= value): negative for upper limits.
+        t, where the condition is t (x_j >= value): negative for upper limits.
     """
 
     value: Fraction
@@ -57,7 +57,7 @@ class BoundedProgram:
     Parameters
     ----------
     system
-        The conditions as given.
+        The conditions.
     rows
         A: column -> entry of each row, without zeros.
     lower, upper
