@@ -31,7 +31,7 @@ _GOALS = "decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or (--optimum
 _GOAL_WORDS = ("decide", "budget", "margin_upper=", "margin_ratio=", "width=")
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
-# The mark \b keeps each format on a line of its own
+# The mark \b keeps each format on a separate line
 FORMATS_OF_FILE: Final = "\b\nFormats of FILE, by the end of its name:\n" + "\n".join(
     f"  {end:<9} {content}" for end, content in FORMATS.items()
 )

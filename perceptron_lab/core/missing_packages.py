@@ -67,7 +67,7 @@ class MissingPackages:
 
 def _imported_here() -> bool:
     """Return whether the import statement is in this package."""
-    # Frame 2 is the caller of find_spec; the import system has frames of its own in between
+    # Frame 2 is the caller of find_spec; the import system adds frames in between
     frame = sys._getframe(2)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("importlib._bootstrap"):
         frame = frame.f_back

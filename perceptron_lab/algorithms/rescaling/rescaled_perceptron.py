@@ -220,7 +220,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
 
     @property
     def effective_preset(self) -> Preset:
-        """The preset, with the given parameters in place of its own."""
+        """The preset, with the explicit parameters in place of its values."""
         return replace(PRESETS[self.preset], **self.overrides)
 
     def constants(self, dimension: int) -> Constants:

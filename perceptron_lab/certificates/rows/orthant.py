@@ -116,7 +116,7 @@ class Scaling(Automorphism):
         """
         columns = self._scaled_columns()
         values = stored_entries(columns)
-        # One rounding in the product, and those of the data, each relative to the entry
+        # One rounding in the product and the roundings of the data, each relative to the entry
         rounding = (2.0 + 2.0 * self.roundings) * UNIT_ROUNDOFF
         return columns, rounding * norm_above(values) + values.size * SMALLEST
 

@@ -237,7 +237,7 @@ class _Run:
     def prove_large(self, program: BlockProgram, answer: Approximation) -> bool:
         """Prove both bounds for a program of MAXCUT's form; return False for other programs.
 
-        The bounds are those of ``low-rank``, from x and from V with VV' near X.
+        ``low-rank`` computes the bounds, from x and from V with VV' near X.
         """
         maxcut, search = MaxCutProgram.of_system(self.search.system), self.search
         if maxcut is None or len(program.blocks) != 1:
