@@ -47,9 +47,8 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
       generically if there are no more of those than features; f falls with the squared distance
       from that hull;
     - UNVERIFIED: nothing is proved; or an ellipsoid separates the classes (``separation_``), but
-    only
-      by the rounding errors of columns that depend on others, which is no rule for new examples.
-      Then f ranks as below, with a ConvergenceWarning;
+      only by the rounding errors of columns that depend on others, which is no rule for new
+      examples. Then f ranks as below, with a ConvergenceWarning;
     - else no ellipsoid separates them (t = 0, and E^ is empty): f ranks by the direction in which
       the central path of (7.9) approaches that solution, or as ``inseparable`` says.
 
