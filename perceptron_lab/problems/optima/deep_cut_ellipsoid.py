@@ -263,6 +263,9 @@ class DeepCutSearch:
 
 # Approximate seconds of updates between two checks of the time limit
 _CHUNK_SECONDS = 0.02
+# Bounds are considered after these updates at first, and then after this part of all updates:
+# counts alone decide, so that they are the same on every machine
+_FIRST, _SHARE = 64, 16
 # A lower bound by linear programming is attempted each time the updates grow by this factor
 _NEXT = 2.0
 # and first when the ellipsoid indicates a relative width below this
@@ -323,16 +326,9 @@ class DeepCutEllipsoid(Optimiser):
         if search.point is not None and search.upper is not None:
             run.set_incumbent(search.point[1:] / search.point[0], search.upper)
         width = search.target_width(self.width)
-        before, queries, most, last_attempt = search.updates, search.queries, 64, 0.0
+        last_attempt = 0.0
         while True:
-            clock = clock_seconds()
-            ended = run.advance(min(most, search.options.budget.updates - search.updates))
-            elapsed = clock_seconds() - clock
-            search.seconds += elapsed
-            search.updates = before + int(run.counts[UPDATES])
-            search.queries = queries + int(run.counts[CUTS] + run.counts[FEASIBLE])
-            # Longer and longer chunks: the clock costs nothing, and a time limit is noticed soon.
-            most = 2 * most if elapsed < _CHUNK_SECONDS else most
+            ended = _advance(run, search, search.updates + max(_FIRST, search.updates // _SHARE))
             spent, last = search.exhausted_limit(), ended == FLAT
             worth = (
                 relative(run.value, run.lower) <= _WORTH and search.updates >= _NEXT * last_attempt
@@ -351,3 +347,22 @@ class DeepCutEllipsoid(Optimiser):
                 return spent
             if last:
                 return "the ellipsoid has become too flat for double precision"
+
+
+def _advance(run: DeepCutSearch, search: Search, due: int) -> int:
+    """Make all updates up to number ``due`` unless a limit ends them; see :func:`deep_cut_search`.
+
+    The clock decides only how many are made between two checks of the limits.
+    """
+    most, due = _FIRST, min(due, search.options.budget.updates)
+    while True:
+        clock, before = clock_seconds(), run.counts.copy()
+        ended = run.advance(min(most, due - search.updates))
+        elapsed = clock_seconds() - clock
+        search.seconds += elapsed
+        made = run.counts - before
+        search.updates += int(made[UPDATES])
+        search.queries += int(made[CUTS] + made[FEASIBLE])
+        if ended == FLAT or search.updates >= due or search.exhausted_limit():
+            return ended
+        most = 2 * most if elapsed < _CHUNK_SECONDS else most

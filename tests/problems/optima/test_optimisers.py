@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Result, Status
 from perceptron_lab.core.run_options import RunOptions
+from perceptron_lab.problems.optima import deep_cut_ellipsoid
 from perceptron_lab.problems.optima.bound_verification import LEVEL, reverified_bounds
 from perceptron_lab.problems.optima.deep_cut_ellipsoid import DeepCutEllipsoid
 from perceptron_lab.problems.optima.levels import at_level
@@ -22,6 +25,7 @@ from tests.problems.optima.small_programs import dense_program, judged, maxcut
 from tests.repetitions import repeated
 
 SEEDS = range(10)
+UNTIMED = Budget(1_000_000, 1e9)
 
 
 def program_of(seed: int) -> ConicSystem:
@@ -139,6 +143,20 @@ def test_budgets_end_a_search_with_verified_bounds() -> None:
         assert "0 updates is spent" in none.message
         result = minimise(maxcut(1), optimiser, RunOptions(budget=Budget(40, 10.0)))
         assert result.updates <= 40
+
+
+def test_the_clock_does_not_decide_how_many_deep_cuts_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ends = []
+    for seconds in (0.0, 1.0):  # between two looks at the clock
+        ticks = itertools.count()
+        clock = partial(lambda ticks, step: step * next(ticks), ticks, seconds)
+        monkeypatch.setattr(deep_cut_ellipsoid, "clock_seconds", clock)
+        result = minimise(maxcut(1), DeepCutEllipsoid(width=1e-4), RunOptions(budget=UNTIMED))
+        assert "relative width 0.0001 is reached" in result.message
+        ends.append((result.updates, result.queries, result.optimum_lower, result.optimum_upper))
+    assert ends[0] == ends[1]
 
 
 def test_unsupported_options_are_refused() -> None:
