@@ -17,6 +17,7 @@ from perceptron_lab.core.goals import Budget, MarginRatio, MarginUpper, Width
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ReportEntry
 from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment
+from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.configuration.yaml_source import parse
 from tests.experiments.conftest import Configure
 
@@ -348,6 +349,22 @@ def test_repeated_instances_are_refused(entry: str, message: str) -> None:
     lines = faults(TEXT.replace("algorithms:", f"  - {entry}\nalgorithms:"))
     assert len(lines) == 1
     assert message in lines[0]
+
+
+def test_an_instance_may_have_entries_with_different_seeds(tmp_path: Path) -> None:
+    entries = "\n".join(
+        f"  - {{dataset: toy, instances: [eye-4], seeds: {seeds}}}" for seeds in ([1, 2], [3])
+    )
+    text = TEXT.replace("algorithms:", f"{entries}\nalgorithms:")
+    path = tmp_path / "seeds.yaml"
+    path.write_text(text, "utf-8")
+    cells = [(cell.instance.title, cell.variant.label, cell.seed) for cell in plan(path)]
+    assert len(cells) == len(set(cells))
+    assert {seed for title, _, seed in cells if title == "eye-4"} == {1, 2, 3}
+    # In common, or decided by an algorithm: a cell would be there twice
+    same = faults(text.replace("[3]", "[2, 3]"))
+    own = faults(text.replace("goal:", "  - {name: von-neumann, seeds: [0]}\ngoal:"))
+    assert ["delete one, or give each its own seeds:" in line for line in same + own] == [True] * 2
 
 
 def test_a_configuration_made_in_python_is_checked_too() -> None:

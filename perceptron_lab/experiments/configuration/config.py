@@ -125,7 +125,8 @@ class ProblemEntry(_Frozen):
     grid
         Parameters to sweep over.
     seeds
-        In the place of the experiment's, where these problems need more or fewer.
+        In the place of the experiment's, where these problems need more or fewer. An instance may
+        be in several entries with different seeds, each with its limits and algorithms.
     budget
         Limits on these problems, in the place of the experiment's; an algorithm's own go before.
     algorithms

@@ -104,20 +104,32 @@ def repeated_algorithms(
             labels.setdefault(variant.label, crumbs)
 
 
-def repeated_instances(entries: Sequence[tuple[Crumbs, Sequence[Instance]]]) -> Iterator[Fault]:
-    """Report instances that occur twice, and names that stand for different ones."""
-    first_of: dict[str, tuple[Crumbs, dict[str, object]]] = {}
-    for crumbs, instances in entries:
-        for instance in instances:
-            # By title, since rows and tables tell problems apart by nothing else
-            if instance.title not in first_of:
-                first_of[instance.title] = (crumbs, instance.identity)
-                continue
-            other, identity = first_of[instance.title]
-            text = f"the instance {instance.title!r} repeats {dotted(other)}; delete one"
-            if instance.identity != identity:
-                text = (
+def repeated_instances(
+    entries: Sequence[tuple[Crumbs, Sequence[Instance]]], fixed_seeds: bool = False
+) -> Iterator[Fault]:
+    """Report instances that occur twice, and names that stand for different ones.
+
+    Entries with their own, different seeds may share an instance: each has its limits and
+    algorithms. With ``fixed_seeds`` (an algorithm has its own seeds, the same for all problems)
+    they may not, since cells could be the same.
+    """
+    seen: dict[str, list[tuple[Crumbs, Instance]]] = {}
+    for crumbs, instance in ((crumbs, one) for crumbs, several in entries for one in several):
+        # By title, since rows and tables tell problems apart by nothing else
+        for other, earlier in seen.setdefault(instance.title, []):
+            if instance.identity != earlier.identity:
+                yield Fault(
+                    crumbs,
                     f"{dotted(other)} has an instance {instance.title!r} too, with other "
-                    "settings; put the two into different experiments"
+                    "settings; put the two into different experiments",
                 )
-            yield Fault(crumbs, text)
+            elif fixed_seeds or not _disjoint(instance.seeds, earlier.seeds):
+                remedy = "delete one, or give each its own seeds:"
+                text = f"the instance {instance.title!r} repeats {dotted(other)}; {remedy}"
+                yield Fault(crumbs, text)
+        seen[instance.title].append((crumbs, instance))
+
+
+def _disjoint(seeds: Sequence[int] | None, others: Sequence[int] | None) -> bool:
+    """Return whether both are given and have no seed in common."""
+    return seeds is not None and others is not None and set(seeds).isdisjoint(others)

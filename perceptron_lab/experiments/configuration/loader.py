@@ -172,7 +172,8 @@ def _checked(source: Source, overrides: Sequence[str], without_plugins: bool) ->
         faults += cross_checks.repeated_algorithms(variants)
         faults += cross_checks.unknown_algorithms(problems, algorithms_found)
     if "problems" not in faulty:
-        faults += cross_checks.repeated_instances(instances)
+        fixed = any(variant.seeds is not None for variant in algorithms_found)
+        faults += cross_checks.repeated_instances(instances, fixed)
     if config and not faults:  # what is left out by a fault has columns as well
         faults += cross_checks.unknown_columns(config, algorithms_found, problems_found)
         faults += cross_checks.goal_of_none(config.goal, variants)
