@@ -146,15 +146,17 @@ def proved_optima_table(evidence: Evidence) -> Table:
 def best_optima(evidence: Evidence) -> Table:
     """The best proved interval of each program, compared with the listed optimum.
 
-    Columns: ``problem``, ``lower``, ``lower by``, ``upper``, ``upper by``, ``width``,
-    ``two-sided``, ``asked`` (labels that were not skipped), ``listed``, ``agrees``. Problems of
-    which every cell was skipped are left out.
+    Columns: ``problem``, ``seed`` (of experiments with several), ``lower``, ``lower by``,
+    ``upper``, ``upper by``, ``width``, ``two-sided``, ``asked`` (labels that were not skipped),
+    ``listed``, ``agrees``. Problems of which every cell was skipped are left out.
     """
     # Skipped cells were never asked: their data are not there, or the method does not apply
     rows = [row for row in optima_of(evidence) if row["status"] != Status.SKIPPED]
-    problems = list(dict.fromkeys(str(row["problem"]) for row in rows))
-    groups = [[row for row in rows if row["problem"] == problem] for problem in problems]
-    # A program has one optimum, whoever bounds it: the best of each side may come from two labels
+    # Seeds of a generated problem are different programs. Each has one optimum, whoever bounds it:
+    # the best of each side may come from two labels
+    by_program = grouped(rows, lambda row: (str(row["problem"]), row["seed"]))
+    groups, problems = list(by_program.values()), [problem for problem, _ in by_program]
+    seeds = [seed for _, seed in by_program]
     lowers = [_best(group, LOWER, max) for group in groups]
     uppers = [_best(group, UPPER, min) for group in groups]
     listed = [sdplib_optima().get(problem) for problem in problems]
@@ -171,6 +173,7 @@ def best_optima(evidence: Evidence) -> Table:
     two_sided = [sum(not _unproved(row) for row in group) for group in groups]
     columns = [
         texts("problem", problems),
+        *([counts("seed", seeds)] if len(set(seeds)) > 1 else []),
         numbers("lower", [bound for bound, _ in lowers], long_below),
         texts("lower by", [label for _, label in lowers]),
         numbers("upper", [bound for bound, _ in uppers], long_above),

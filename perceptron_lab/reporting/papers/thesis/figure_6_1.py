@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from perceptron_lab.reporting.printing.columns import counts, medians, numbers, 
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
-from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.reporting.summary import Summary, known_or_none, median_of, summaries
 
 _MEASURES = ("level", "objective", "optimum_upper")
 _BOUNDS = ("optimum_lower", "optimum_upper")
@@ -38,12 +38,18 @@ class Optimum:
     upper: float | None
 
     def above(self, objective: float | None) -> float | None:
-        """Return by which part of the optimum an objective is above it at most, or None."""
-        # A lower bound of 0 has no relative distance
-        if objective is None or self.lower is None or not self.lower:
+        """Return by which part of the optimum an objective is above it at most, or None.
+
+        The optimum v is between ``lower`` and the least of ``upper`` and the objective z. On each
+        side of 0, (z - v) / abs(v) is monotone in v: it is largest at one of these ends.
+        """
+        if objective is None or self.lower is None:
             return None
-        # By the lower bound: the true distance is at most this, where the objective has its sign
-        return (objective - self.lower) / abs(self.lower)
+        upper = objective if self.upper is None else min(self.upper, objective)
+        # An optimum that may be 0 has no bound of its relative distance
+        if self.lower <= 0.0 <= upper:
+            return None
+        return max((objective - end) / abs(end) for end in (self.lower, upper))
 
 
 @dataclass(frozen=True)
@@ -125,17 +131,27 @@ def steps_of(trace: Trace) -> list[Step]:
     return steps
 
 
-def optima(evidence: Evidence) -> dict[str, Optimum]:
-    """Return problem -> the best bounds of its optimum that any label has proved."""
-    frame, optimum_of = _numbered(evidence), {}
-    for problem in evidence.problems():
-        rows = frame[frame["problem"] == problem]
+def optima(evidence: Evidence) -> dict[Hashable, Optimum]:
+    """Return (problem, seed) -> the best bounds of its optimum that any label has proved.
+
+    Generated problems of one name are different programs for different seeds.
+    """
+    optimum_of: dict[Hashable, Optimum] = {}
+    for program, rows in _numbered(evidence).groupby(["problem", "seed"], sort=False):
         lower, upper = (
             rows[column].dropna().tolist() if column in rows else [] for column in _BOUNDS
         )
         # Proved bounds hold for the program, whichever label proved them
-        optimum_of[problem] = Optimum(max(lower, default=None), min(upper, default=None))
+        optimum_of[program] = Optimum(max(lower, default=None), min(upper, default=None))
     return optimum_of
+
+
+def above_optimum(entry: Summary, optimum_of: Mapping[Hashable, Optimum]) -> float | None:
+    """Return the median over the seeds of how far objectives are above their own optima."""
+    pairs = entry.runs[["seed", "optimum_upper"]].itertuples(index=False, name=None)
+    return median_of(
+        optimum_of[entry.problem, seed].above(known_or_none(upper)) for seed, upper in pairs
+    )
 
 
 _ENDS = (
@@ -158,13 +174,12 @@ def optima_reached(evidence: Evidence) -> Table:
 
     Columns: ``problem``, ``label``, ``seeds``; medians over the seeds of ``levels``, ``updates``,
     ``queries``, ``seconds``, ``objective`` (the proved upper bound of the optimum), ``lower bound``
-    (the run's own) and ``above the optimum``, in percent: at most so much, by the best lower bound
-    that any label has proved; ``status``, the statuses of the cells.
+    (the run's own) and ``above the optimum``, in percent: at most so much, by the best bounds that
+    any label has proved for the same seed; ``status``, the statuses of the cells.
     """
     entries, optimum_of = minimised(evidence), optima(evidence)
     uppers = [entry.median("optimum_upper") for entry in entries]
-    pairs = list(zip(entries, uppers, strict=True))
-    above = [optimum_of[entry.problem].above(upper) for entry, upper in pairs]
+    above = [above_optimum(entry, optimum_of) for entry in entries]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
         texts("label", [entry.label for entry in entries]),
@@ -256,8 +271,9 @@ def figure_6_1(evidence: Evidence) -> Figure:
     entries = minimised(evidence)
     looks = drawing.looks([entry.label for entry in entries])
     factors = drawing.nested(looks)
-    optimum = optima(evidence)[problem]
-    highest = _HIGHEST * optimum.upper if optimum.upper and optimum.upper > 0.0 else math.inf
+    optimum_of_seeds = list(optima(evidence).values())
+    uppers = [optimum.upper for optimum in optimum_of_seeds if optimum.upper is not None]
+    highest = _HIGHEST * max(uppers) if min(uppers, default=0.0) > 0.0 else math.inf
     figure = drawing.canvas(7.0, 3.2)
     # The same heights in both panels: the same objectives against two costs
     panels = figure.subplots(1, 2, sharey=True)
@@ -278,8 +294,14 @@ def figure_6_1(evidence: Evidence) -> Figure:
         for label, method in evidence.methods().items()
     }
     handles = drawing.handles(looks, names=drawing.spelt_out(methods))
-    if optimum.lower is not None and optimum.upper is not None and optimum.lower > 0.0:
-        handles.append(_optimum(list(panels), optimum))
+    lines = [
+        _optimum(list(panels), optimum)
+        for optimum in optimum_of_seeds
+        if optimum.upper is not None and (optimum.lower or 0.0) > 0.0
+    ]
+    if len(lines) > 1:
+        lines[0].set_label("proved optimum of each seed")
+    handles += lines[:1]
     for axes in panels:
         drawing.rule_logarithmic(axes, "both")
     drawing.legend_above(figure, handles, 2)
