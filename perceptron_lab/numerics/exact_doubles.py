@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -54,6 +54,14 @@ def to_double(number: object, denominator: int = 1, *, rounding: Rounding = "nea
     if rounding == "down":
         return math.nextafter(nearest, -math.inf) if side > 0 else nearest
     return math.nextafter(nearest, math.inf) if side < 0 else nearest
+
+
+def quotients(numerators: Sequence[int], denominator: int) -> list[float]:
+    """Return whole numbers over a denominator > 0 as the nearest finite doubles."""
+    try:
+        return [numerator / denominator for numerator in numerators]
+    except OverflowError:
+        return [_nearest(numerator, denominator) for numerator in numerators]
 
 
 def to_doubles(numbers: Iterable[object], *, scaled: bool = False) -> FloatArray:

@@ -313,8 +313,8 @@ def conditions_of(blocks: Sequence[Block]) -> list[Condition]:
         equation = block.kind == "Zero"
         for columns, numbers, value in _entries(block.matrix, block.constant):
             name = f"{'equation' if equation else 'row'} {len(conditions) + 1}"
-            entries = columns, tuple(map(Fraction, numbers))
-            conditions.append(condition(entries, -Fraction(value), name, equation=equation))
+            right = -Fraction(value)
+            conditions.append(condition((columns, numbers), right, name, equation=equation))
     return conditions
 
 

@@ -18,18 +18,19 @@ from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.registry import loaded
 from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.core.run_options import Oracle, RunOptions
-from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.numerics.exact_doubles import quotients, to_double
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.systems.certified import CertifiedSystem
 from perceptron_lab.systems.conditions import (
     Condition,
     LinearObjective,
+    MixedEntries,
     bound_conditions,
     condition,
     exact_bounds,
     exact_matrix,
     exact_vector,
-    over_common,
+    point_numerators,
 )
 from perceptron_lab.systems.system import Loop, System
 
@@ -97,7 +98,7 @@ class LinearSystem(System):
 
     def violation(self, point: Sequence[Fraction]) -> Fraction:
         """Return the largest violation at x of an original condition, exactly."""
-        numerators, denominator = over_common(point)
+        numerators, denominator = point_numerators(point)
         violations = (row.violation(numerators, denominator) for row in self.conditions)
         return max(violations, default=Fraction())
 
@@ -140,7 +141,7 @@ def linear_system(
     """Return {x : A x >= b, C x = d, lower <= x <= upper}; see :meth:`.ConicSystem.from_linear`."""
     rows, width = exact_matrix(matrix, "A")
     limits = exact_vector(right, len(rows), "b")
-    equations, values = list[tuple[tuple[int, ...], tuple[Fraction, ...]]](), list[Fraction]()
+    equations, values = list[MixedEntries](), list[Fraction]()
     if equalities is not None:
         if not isinstance(equalities, tuple | list) or len(equalities) != 2:
             raise InputError("equalities take two parts; give (C, d)")
@@ -181,7 +182,7 @@ def _homogenised(conditions: Sequence[Condition], width: int) -> sp.csr_array:
     values: list[float] = [1.0]
     columns, ends = [0], [0, 1]
     for row in conditions:
-        doubles = [to_double(number, row.scale) for number in _numbers(row)]
+        doubles = quotients(_numbers(row), row.scale)
         for sign in (1.0, -1.0)[: 1 + row.equation]:
             values += [sign * number + 0.0 for number in doubles]  # no negative zeros
             columns += [0, *(j + 1 for j in row.columns)]

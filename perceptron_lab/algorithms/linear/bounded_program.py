@@ -84,7 +84,9 @@ class BoundedProgram:
             if not row.columns:
                 continue
             divisor = math.gcd(*row.coefficients) * (1 if row.coefficients[0] > 0 else -1)
-            entries = tuple(number // divisor for number in row.coefficients)
+            entries = row.coefficients
+            if divisor != 1:
+                entries = tuple(number // divisor for number in entries)
             at = row.columns[0]
             if len(entries) > 1:
                 at = positions.setdefault((row.columns, entries), width + len(rows))

@@ -259,7 +259,7 @@ def _feasible(
     system: LinearSystem, point: tuple[Fraction, ...], always: Weights, method: str, work: Work
 ) -> LinearDecision:
     """Return the decision of a feasible point; complete its partition where weights are missing."""
-    tight = tight_at(system, *over_common(point))
+    tight = tight_at(system, point)
     if not set(tight) <= always_tight(system, always):
         height, equations = len(system.variables) + 1, sum(c.equation for c in system.conditions)
         small = (len(tight) + 2 * equations + height) * height <= MOST_ENTRIES
@@ -267,7 +267,7 @@ def _feasible(
             more = partition_by_pivots(system, point, work) if small else None
             if more is not None:
                 point, always = more
-                tight = tight_at(system, *over_common(point))
+                tight = tight_at(system, point)
     proof = LinearProof(
         point=point,
         tight=tuple(tight),

@@ -13,7 +13,7 @@ from perceptron_lab.algorithms.linear.proofs import Weights, contradiction, tigh
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.systems.conditions import Condition, over_common
+from perceptron_lab.systems.conditions import Condition, over_common, point_numerators
 from perceptron_lab.systems.exact_solutions import Equation, near_solution
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -47,7 +47,7 @@ def point_near(
 
 def largest_violation(system: LinearSystem, point: Sequence[Fraction]) -> Fraction:
     """Return the largest violation of a condition as given at x, exactly, until the time is up."""
-    numerators, denominator = over_common(point)
+    numerators, denominator = point_numerators(point)
     largest = Fraction()
     for row in system.conditions:
         check_time()
@@ -223,8 +223,7 @@ def partition_by_pivots(
     width = len(system.variables)
     equal, weights = frozenset[int](), dict[int, Fraction]()
     equations = [k for k, row in enumerate(system.conditions) if row.equation]
-    numerators, denominator = over_common(point)
-    tight = tight_at(system, numerators, denominator)
+    tight = tight_at(system, point)
     while set(tight) - equal:
         columns, owners = _columns(system, [*equations, *tight], equal, last=1)
         answer = alternative(columns, width, work)

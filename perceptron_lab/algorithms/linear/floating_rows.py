@@ -28,7 +28,7 @@ from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.killable_calls import killable
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time, seconds_left
-from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.numerics.exact_doubles import quotients, to_double
 from perceptron_lab.systems.linear_system import LinearSystem
 
 INFINITE = highspy.kHighsInf
@@ -93,7 +93,7 @@ def floating_rows(system: LinearSystem) -> FloatingRows:
     largest = tuple(max(map(abs, row.coefficients), default=1) for row in system.conditions)
     pairs = list(zip(system.conditions, largest, strict=True))
     check_time()
-    values = [to_double(number, most) for row, most in pairs for number in row.coefficients]
+    values = [value for row, most in pairs for value in quotients(row.coefficients, most)]
     columns = [j for row, _ in pairs for j in row.columns]
     ends = np.cumsum([0, *(len(row.columns) for row, _ in pairs)])
     shape = (len(pairs), len(system.variables))

@@ -18,7 +18,7 @@ from perceptron_lab.core.goals import Width
 from perceptron_lab.core.results import OPTIMUM_EXACT, FloatArray, Status, relative_width
 from perceptron_lab.numerics.exact_doubles import Rounding, to_double, to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text, shown_text
-from perceptron_lab.systems.conditions import LinearObjective, over_common
+from perceptron_lab.systems.conditions import LinearObjective
 from perceptron_lab.systems.linear_system import LinearSystem
 
 
@@ -79,7 +79,7 @@ def _decision(system: LinearSystem, optimum: ExactOptimum, stopped: str | None) 
         return replace(decision, pivots=optimum.pivots, iterations=optimum.iterations)
     proof = LinearProof(dual=optimum.weights)
     if point is not None:
-        tight = tuple(tight_at(system, *over_common(point)))
+        tight = tuple(tight_at(system, point))
         proof = replace(proof, point=point, tight=tight, violation=(0.0, 0.0), ray=optimum.ray)
         words = words if optimum.value is None and optimum.ray is None else method
         status = status if status is Status.UNBOUNDED else Status.FEASIBLE

@@ -27,9 +27,8 @@ from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_limit
-from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
+from perceptron_lab.numerics.exact_doubles import quotients, to_double, to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text
-from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 
 if TYPE_CHECKING:
@@ -262,7 +261,7 @@ def _solved(system: LinearSystem, rows: list[int]) -> HighsAnswer:
     for (j, is_lower), (bound, _) in best_bounds(system).items():
         (lower if is_lower else upper)[j] = to_double(bound if is_lower else -bound)
     selected = [system.conditions[k] for k in rows]
-    values = [to_double(number, row.scale) for row in selected for number in row.coefficients]
+    values = [value for row in selected for value in quotients(row.coefficients, row.scale)]
     columns = [j for row in selected for j in row.columns]
     ends = np.cumsum([0, *(len(row.columns) for row in selected)])
     matrix = sp.csr_array((np.array(values, dtype=float), columns, ends), shape=(len(rows), width))
@@ -281,7 +280,7 @@ def _of_point(system: LinearSystem, values: FloatArray) -> LinearDecision:
         words = f"its point violates a condition by {size:.2g}"
         proof = LinearProof(violation=at_most(largest))
         return _unproved(_FEASIBLE, words, proof, values)
-    tight = tuple(tight_at(system, *over_common(exact)))
+    tight = tuple(tight_at(system, exact))
     proof = LinearProof(point=exact, tight=tight, violation=(0.0, 0.0))
     return LinearDecision(Status.FEASIBLE, proof, _FEASIBLE.sentence, values)
 

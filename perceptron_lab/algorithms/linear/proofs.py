@@ -12,7 +12,7 @@ from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.core.results import Status
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.numerics.exact_texts import exact_text, read_exact
-from perceptron_lab.systems.conditions import over_common
+from perceptron_lab.systems.conditions import point_numerators
 from perceptron_lab.systems.exact_solutions import independent
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -131,14 +131,13 @@ def combination(system: LinearSystem, weights: Weights) -> tuple[dict[int, Fract
     shares = [weight / row.scale for weight, row in zip(weights.values(), rows, strict=True)]
     row, right = dict[int, int](), 0
     # Whole numbers over one denominator: fractions would be reduced in every sum
-    numerators, common = over_common(shares)
+    numerators, common = point_numerators(shares)
     for share, line in zip(numerators, rows, strict=True):
         for j, number in zip(line.columns, line.coefficients, strict=True):
             row[j] = row.get(j, 0) + share * number
         right += share * line.right
-    return {j: Fraction(number, common) for j, number in row.items() if number}, Fraction(
-        right, common
-    )
+    sums = {j: Fraction(int(number), common) for j, number in row.items() if number}
+    return sums, Fraction(int(right), common)
 
 
 def admissible(system: LinearSystem, weights: Weights) -> bool:
@@ -183,7 +182,7 @@ def least_cost(
 
 def recedes(system: LinearSystem, ray: Sequence[Fraction], costs: Mapping[int, Fraction]) -> bool:
     """Return whether r is a direction of the set along which the costs fall."""
-    numerators, denominator = over_common(ray)
+    numerators, denominator = point_numerators(ray)
     rows = (row._replace(right=0) for row in system.conditions)
     falls = sum((cost * ray[j] for j, cost in costs.items()), Fraction()) < 0
     return falls and not any(row.violation(numerators, denominator) for row in rows)
@@ -200,8 +199,9 @@ def always_tight(system: LinearSystem, weights: Weights) -> frozenset[int]:
     return frozenset(k for k, weight in weights.items() if weight > 0 and not equation[k])
 
 
-def tight_at(system: LinearSystem, numerators: Sequence[int], denominator: int) -> list[int]:
-    """Return the inequalities that hold with equality at x = numerators / denominator."""
+def tight_at(system: LinearSystem, point: Sequence[Fraction]) -> list[int]:
+    """Return the inequalities that hold with equality at x."""
+    numerators, denominator = point_numerators(point)
     return [
         k
         for k, row in enumerate(system.conditions)

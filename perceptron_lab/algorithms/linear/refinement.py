@@ -16,11 +16,13 @@ Journal on Computing 28 (2016) 449-464.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -82,12 +84,12 @@ class ScaledProgram:
         rows = self.program.rows
         counts = [len(row) for row in rows]
         numbers = [entry for row in rows for entry in row.values()]
-        columns = np.array([j for row in rows for j in row], dtype=np.int64)
-        cut = [max(abs(entry).bit_length() - _LONG, 0) for entry in numbers]
-        shorter = (entry >> bits for entry, bits in zip(numbers, cut, strict=True))
+        columns = np.fromiter(chain.from_iterable(rows), np.int64, len(numbers))
+        bits = np.fromiter(map(int.bit_length, numbers), np.int64, len(numbers))
+        cut = np.maximum(bits - _LONG, 0)
+        shorter = map(operator.rshift, numbers, cut.tolist())
         mantissas, exponents = np.frexp(np.fromiter(shorter, float, len(numbers)))
-        exponents = exponents + np.array(cut, dtype=np.int64)
-        return np.repeat(np.arange(len(rows)), counts), columns, mantissas, exponents
+        return np.repeat(np.arange(len(rows)), counts), columns, mantissas, exponents + cut
 
     @cached_property
     def exponents(self) -> IntArray:

@@ -29,7 +29,6 @@ from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims, ProofOutcome
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 
 
@@ -157,7 +156,7 @@ class LinearAnswer:
             yield "both a contradiction and a point are claimed"
         if proof.violation != (0.0, 0.0):
             yield f"a violation in {list(proof.violation)} is claimed, and the point has none"
-        if list(proof.tight) != tight_at(self.system, *over_common(proof.point)):
+        if list(proof.tight) != tight_at(self.system, proof.point):
             yield "`tight` is not the inequalities that are tight at the point"
         if proof.complete and proof.always and not self._balanced:
             yield "the weights `always` do not add up to 0, or are no weights of conditions"
