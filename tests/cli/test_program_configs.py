@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from perceptron_lab.experiments.verify import verify
 from tests.cli.small_runs import run_config
 
+ORACLES = ("pivoted-cholesky", "eigenvector")
 SMALL = (
     "problems.0={dataset: maxcut, instances: [random-12-25]}",
     "budget.updates=1500",
@@ -37,6 +39,20 @@ def test_figure_6_1_runs_to_its_tables_and_is_proved_again(tmp_path: Path) -> No
     )
     assert ellipsoid_rows["updates"].sum() == rows.loc["EA", "updates"]
     assert (folder / "figure_6_1.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+def test_maxcut_factors_crosses_its_levels(tmp_path: Path) -> None:
+    levels = product(["PRA perceptron", "EA central"], ORACLES, ["start=own", "start=barycentre"])
+    labels = ["low-rank", *map(" ".join, levels)]
+    overrides = [
+        f"problems=[{{dataset: maxcut, instances: [random-6-8], algorithms: {labels}}}]",
+        "budget.updates=300",
+        "experiment=small",
+    ]
+    assert run_config("maxcut_factors", tmp_path, overrides) == 0
+    rows = pd.read_csv(tmp_path / "small" / "runs.csv")
+    assert sorted(rows["label"]) == sorted(labels)
 
 
 @pytest.mark.slow

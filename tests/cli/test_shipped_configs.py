@@ -132,6 +132,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     elsewhere |= {"sdp_rescaling", "conic_rescaling"}  # there, too
     elsewhere |= {
         "figure_6_1",
+        "maxcut_factors",
         "sdplib_optimum",
         "maxcut_optimum",
         "maxcut_scaling",

@@ -7,7 +7,7 @@ between proved bounds of the optimum.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
@@ -61,6 +61,9 @@ class ObjectiveSequence(_ByMethod):
         The objective row ``printed``, as in the proposition (default), or ``unit``: multiplied by
         the power of two that brings its norm into [1, 2). It matters for ``tau-perceptron`` alone,
         and as a phase of ``rescaled-perceptron``: its updates have the length of their cuts.
+    start
+        Where each level starts: at the method's ``own`` start (default), or at the ``barycentre``
+        A e / rank, the first point of von Neumann's algorithm, for methods that take a start.
 
     References
     ----------
@@ -70,13 +73,21 @@ class ObjectiveSequence(_ByMethod):
     method: str = "rescaled-perceptron"
     relative: Positive = 0.05
     row: ObjectiveRow = "printed"
+    start: Literal["own", "barycentre"] = "own"
+
+    @model_validator(mode="after")
+    def _check_start(self) -> Self:
+        if self.start != "own" and not method_of(self.method, self.options).takes_start:
+            raise ValueError(f"start: {self.method} takes no start; leave start out")
+        return self
 
     def minimise(self, search: Search) -> str:
         """Solve level after level, each at the objective of the last point."""
         algorithm, before = method_of(self.method, self.options), None
         ended = ""
         while not ended:
-            answer = search.feasibility(algorithm, before, row=self.row)
+            central = self.start == "barycentre"
+            answer = search.feasibility(algorithm, before, row=self.row, central=central)
             if answer.status is not Status.FEASIBLE or answer.objective is None:
                 ended = (
                     search.exhausted_limit()

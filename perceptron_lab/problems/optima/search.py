@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from perceptron_lab.algorithms.base import AnyAlgorithm
+from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Width
 from perceptron_lab.core.results import FloatArray, Result, Status, Trace
@@ -141,11 +142,12 @@ class Search:
         *,
         row: ObjectiveRow = "printed",
         updates: int | None = None,
+        central: bool = False,
     ) -> Level:
         """Run an algorithm on the program with its objective below a level, and store its proofs.
 
         A point that is proved feasible counts for the upper bound, also where it is not below the
-        level.
+        level. It starts at A e / rank if ``central``, otherwise at its own start.
         """
         system = CutRecordingSystem.recording(self.system)
         if level is not None:
@@ -155,7 +157,8 @@ class Search:
             left if updates is None else min(updates, left),
             max(0.0, self.options.budget.seconds - self.seconds),
         )
-        options = replace(self.options, goal="decide", budget=budget, watch=None)
+        start = system.combine(barycentre(system.cone)) if central else None
+        options = replace(self.options, goal="decide", budget=budget, watch=None, start=start)
         result = drive(system, algorithm, options)
         self.updates += result.updates
         self.queries += result.queries

@@ -96,6 +96,19 @@ def test_levels_of_a_sequence_decrease_and_each_point_sets_the_next(method: str)
     assert "no bound of the optimum" in result.message
 
 
+def test_every_level_starts_at_the_barycentre() -> None:
+    """As the perceptron with this first point; from its own start it takes another way."""
+    own, start, first = (
+        levels(minimise(maxcut(3), ObjectiveSequence("perceptron", **parameters)))
+        for parameters in ({}, {"start": "barycentre"}, {"options": {"initial": "barycentre"}})
+    )
+    columns = ("level", "objective", "updates", "queries")
+    assert [[level[name] for name in columns] for level in start] == [
+        [level[name] for name in columns] for level in first
+    ]
+    assert own[0]["updates"] != start[0]["updates"]
+
+
 def test_an_undecided_level_is_half_a_step_and_no_bound() -> None:
     result = minimise(maxcut(3), ObjectiveBisection(method="perceptron", updates=30, width=1e-3))
     undecided = [k for k, level in enumerate(levels(result)) if level["status"] == "UPDATE_LIMIT"]
@@ -166,5 +179,7 @@ def test_unsupported_options_are_refused() -> None:
         ObjectiveBisection(method="elipsoid")
     with pytest.raises(ValueError, match="preset"):
         ObjectiveSequence(options={"preset": "none"})
+    with pytest.raises(ValueError, match="central-cuts takes no start"):
+        ObjectiveSequence("central-cuts", start="barycentre")
     with pytest.raises(ValueError, match="more than 0"):
         DeepCutEllipsoid(width=0.0)
