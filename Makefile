@@ -16,6 +16,8 @@ LOWEST := .venv-lowest
 
 # Whole files, in the order of tests/conftest.py.
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+# Every fast test, on two of its repetitions (tests/repetitions.py).
+FAST := -m "not slow and not long" --each 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -48,7 +50,7 @@ test-processors: $(KERNELS)  ## run all tests under other kernels (FACTORS="Hasw
 
 test-other-kernel: $(KERNELS)  ## run the fast tests that compute under a BLAS kernel not the machine's own
 	$(BIN)/python -m tests.processors.run --factors other --numerical -- \
-	  $(WORKERS) -m "not slow and not long"
+	  $(WORKERS) $(FAST)
 
 test-pythons: $(INSTALLED)  ## run the fast tests under every Python here: on PATH, of pyenv, of uv
 	$(BIN)/python -m tests.pythons.run -- $(WORKERS) $(TESTS)
@@ -82,7 +84,7 @@ check-types: $(INSTALLED)
 	$(BIN)/mypy
 
 check-fast: $(KERNELS)
-	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not long"
+	$(BIN)/python -m pytest $(WORKERS) $(FAST)
 
 format: $(INSTALLED)  ## format the code with ruff
 	$(BIN)/ruff format .

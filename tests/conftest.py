@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from tests.registrations import registrations
-from tests.repetitions import drawn, examples, leave_out
+from tests.repetitions import by_test, drawn, examples, leave_out, mark_combinations, spread
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # as `plab` does; must precede the first import of numpy
@@ -28,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("repetitions")
     group.addoption("--share", type=float, default=1.0, help="run a share of the tests, 0 to 1")
     group.addoption("--seed", type=int, default=0, help="the seed by which --share draws them")
+    group.addoption("--each", type=int, default=0, help="at most so many repetitions of a test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -54,12 +55,24 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.hookimpl(trylast=True)  # after the selection by -m
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    share, seed = config.option.share, config.option.seed
-    selected = {item.nodeid: drawn(item.nodeid, share, seed) for item in items}
-    config.hook.pytest_deselected(items=[item for item in items if not selected[item.nodeid]])
-    items[:] = _longest_first([item for item in items if selected[item.nodeid]])
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
+    mark_combinations(items)
+    yield  # the selection by -m
+    selected = {item.nodeid for item in _selected(config, items)}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in selected])
+    items[:] = _longest_first([item for item in items if item.nodeid in selected])
+
+
+def _selected(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
+    share, seed, each = config.option.share, config.option.seed, config.option.each
+    drawn_items = [item for item in items if drawn(item.nodeid, share, seed)]
+    if not each:
+        return drawn_items
+    tests = by_test(drawn_items)
+    return [test[position] for test in tests for position in spread(len(test), each)]
 
 
 def _longest_first(items: list[pytest.Item]) -> list[pytest.Item]:

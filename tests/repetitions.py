@@ -11,6 +11,10 @@ does the same for the examples that hypothesis draws::
     @given(vectors())
     def test_the_norm_is_enclosed(vector: Floats) -> None: ...
 
+Where the parameters of a test are a product (several decorators or parametrised fixtures), a
+`covering` of it runs always, in which each value of each factor occurs, and the other
+combinations are long. `make check` runs a few repetitions of each test, which `spread` chooses.
+
 `make test` leaves out what has the mark `long`. `make test-long` runs that and, with all their
 examples, the tests of hypothesis; with SHARE and SEED a share of both, drawn by `drawn`.
 """
@@ -19,7 +23,8 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -78,6 +83,68 @@ def _parameter(value: Any) -> Any:
 
 def _long(parameter: Any) -> Any:
     return parameter._replace(marks=[*parameter.marks, pytest.mark.long])
+
+
+def covering(cases: Sequence[Sequence[Hashable]]) -> list[int]:
+    """Return positions of cases in which each value of each factor occurs, as few as is easy.
+
+    Each next case has the most values that have not occurred; among equals, those that occurred
+    least, so that also the other pairs of values are spread.
+    """
+    values = [list(enumerate(case)) for case in cases]
+    occurred: Counter[tuple[int, Hashable]] = Counter()
+    missing = {value for case in values for value in case}
+    chosen = []
+
+    def urgency(position: int) -> tuple[int, int, int]:
+        counts = [occurred[value] for value in values[position]]
+        return -counts.count(0), sum(counts), position
+
+    while missing:
+        chosen.append(min(range(len(cases)), key=urgency))
+        occurred.update(values[chosen[-1]])
+        missing.difference_update(values[chosen[-1]])
+    return sorted(chosen)
+
+
+def spread(count: int, most: int) -> list[int]:
+    """Return at most `most` of the positions 0 to count - 1, evenly spread, 0 among them."""
+    return list(range(count)) if count <= most else [k * count // most for k in range(most)]
+
+
+def by_test(items: Iterable[pytest.Item]) -> list[list[pytest.Item]]:
+    """Return the repetitions of each test, in their order."""
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        tests[item.nodeid.partition("[")[0]].append(item)
+    return list(tests.values())
+
+
+def factors(item: pytest.Item) -> list[Hashable]:
+    """Return the value of each factor of a test's parameters, as identities.
+
+    The arguments of one decorator are one factor, and so is each parametrised fixture.
+    """
+    parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    values = {name: id(value) for name, value in parameters.items()}
+    joint = [_names(mark.args[0]) for mark in item.iter_markers("parametrize")]
+    single = values.keys() - {name for names in joint for name in names}
+    groups = [*joint, *([name] for name in sorted(single))]
+    return [tuple(values[name] for name in names) for names in groups]
+
+
+def _names(argnames: str | Sequence[str]) -> list[str]:
+    listed = argnames.split(",") if isinstance(argnames, str) else argnames
+    return [name.strip() for name in listed if name.strip()]
+
+
+def mark_combinations(items: Iterable[pytest.Item]) -> None:
+    """Mark as long what a covering of a product of parameters leaves out."""
+    for repetitions in by_test(item for item in items if not item.get_closest_marker("long")):
+        cases = [factors(item) for item in repetitions]
+        if len(cases[0]) > 1:
+            for position in set(range(len(cases))).difference(covering(cases)):
+                repetitions[position].add_marker("long")
 
 
 def leave_out(selection: str) -> None:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests import repetitions
-from tests.repetitions import FEW, drawn, examples, leave_out, parts, repeated, thinned
+from tests.repetitions import (
+    FEW,
+    covering,
+    drawn,
+    examples,
+    factors,
+    leave_out,
+    mark_combinations,
+    parts,
+    repeated,
+    spread,
+    thinned,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +46,70 @@ def test_of_a_table_of_pairs_each_row_and_column_keeps_some() -> None:
     assert len(kept) == 7
     assert {row for row, _ in kept} == {0, 1, 2, 3, 4}
     assert {column for _, column in kept} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("sizes", [(5, 3), (4, 4), (2, 7), (3, 4, 2), (6,)])
+def test_a_covering_has_each_value_of_each_factor(sizes: tuple[int, ...]) -> None:
+    cases = list(product(*map(range, sizes)))
+    chosen = [cases[position] for position in covering(cases)]
+    assert len(chosen) == max(sizes)
+    for factor, size in enumerate(sizes):
+        assert {case[factor] for case in chosen} == set(range(size))
+
+
+def test_a_covering_spreads_the_values_of_the_shorter_factor() -> None:
+    cases = list(product(range(8), range(2)))
+    second = [cases[position][1] for position in covering(cases)]
+    assert second.count(0) == second.count(1) == 4
+
+
+def test_a_covering_of_an_incomplete_product_has_all_that_occurs() -> None:
+    cases = [(0, 0), (0, 1), (1, 1), (2, 1)]
+    assert covering(cases) == [0, 2, 3]
+
+
+@pytest.mark.parametrize("second", ["p", "q"])
+@pytest.mark.parametrize(("first", "other"), [(1, "a"), (1, "b")])
+def test_the_arguments_of_a_decorator_are_one_factor(
+    request: pytest.FixtureRequest, first: int, other: str, second: str
+) -> None:
+    assert sorted(map(len, factors(request.node))) == [1, 2]  # type: ignore[arg-type]
+    assert (id(first), id(other)) in factors(request.node)
+    assert (id(second),) in factors(request.node)
+
+
+class Case:
+    """A repetition of a test, as far as it is looked at."""
+
+    def __init__(self, test: str, marked: tuple[str, ...] = (), **values: int) -> None:
+        self.nodeid = f"{test}[{values}]"
+        self.callspec = SimpleNamespace(params=values)
+        self.marks = [*marked]
+
+    def iter_markers(self, name: str) -> list[Any]:
+        return [pytest.mark.parametrize(("a", "b"), []).mark]
+
+    def get_closest_marker(self, name: str) -> bool:
+        return name in self.marks
+
+    def add_marker(self, name: str) -> None:
+        self.marks.append(name)
+
+
+def test_of_a_product_the_combinations_beyond_a_covering_are_long() -> None:
+    single = [Case("single", a=number, b=number) for number in range(4)]
+    combined = [Case("combined", a=i, b=i, fixture=j) for i in range(3) for j in range(2)]
+    further = [Case("combined", ("long",), a=i, b=i, fixture=2) for i in range(3)]
+    mark_combinations([*single, *combined, *further])  # type: ignore[list-item]
+    assert not any(case.marks for case in single)
+    assert [case.marks for case in combined].count(["long"]) == 3
+    assert all(case.marks == ["long"] for case in further)
+
+
+def test_of_many_repetitions_a_few_are_spread_evenly() -> None:
+    assert spread(3, most=4) == [0, 1, 2]
+    assert spread(9, most=3) == [0, 3, 6]
+    assert spread(5, most=1) == [0]
 
 
 @pytest.mark.parametrize("selection", ["not long", "not slow and not long"])

@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.pythons.interpreters import Interpreter, interpreters, newest_other
 
 ROOT = Path(__file__).parents[2]
-FAST = ("-m", "not slow and not long")
+FAST = ("-m", "not slow and not long", "--each", "2")
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -126,7 +126,7 @@ def test_each_python_has_an_environment_and_a_result(
         f"pythons: 3.92.0 ({bad}): FAILED, pytest ended with 1",
     ]
     assert lines[-1].startswith(f"pythons: 3.93.0 ({broken}): FAILED, its environment cannot")
-    assert "-m pytest -m not slow and not long -n 2" in log.read_text()
+    assert "-m pytest -m not slow and not long --each 2 -n 2" in log.read_text()
     assert (root / ".venv-3.91" / ".installed").is_file()
     assert not (root / ".venv-3.93" / ".installed").exists()
 
