@@ -178,8 +178,9 @@ _OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
         "--optimum",
         is_flag=True,
         help="Compute instead the exact optimum of a linear program (.mps, .lp), or a proved "
-        "interval for that of a semidefinite program (.dat-s) or of the MAXCUT relaxation "
-        f"of a graph (.rud, .mtx) with a cut. Its relative width is {WIDTH:g}, or --goal "
+        "interval for that of a semidefinite program (.dat-s, .dat) or of the MAXCUT "
+        f"relaxation of a graph (.rud, .mc, .mtx) with a cut. Its relative width is {WIDTH:g}, or "
+        "--goal "
         "width=NUMBER. --algorithm may name an optimiser.",
     ),
     click.option(

@@ -50,6 +50,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite, matrix_positions
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.formats.columns import Contents
+from perceptron_lab.datasets.formats.sdpa import plain_text
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.whole_numbers import (
     CheckedSystem,
@@ -67,6 +68,8 @@ from perceptron_lab.systems.conditions import Condition, over_common
 # Entries of dense data that are written at most: 800 MB
 MOST_ENTRIES = 100_000_000
 _SEPARATORS = (",", ";", "\t", " ")
+# Of texts in other forms than the checker's, beside its own refusals, which are values
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,14 @@ def _system(content: bytes, fields: str) -> CheckedSystem:
 
 
 def of_sdpa(path: Path, question: Literal["feasibility", "recession"]) -> Reading:
-    """Return the reading of an SDPA file."""
-    return Reading({"form": "sdpa", "question": question}, path.read_bytes(), path)
+    """Return the reading of an SDPA file; to be written in the plain form if it has another one."""
+    own = Reading({"form": "sdpa", "question": question}, path.read_bytes(), path)
+    try:
+        if path.name.endswith(".dat-s") and all(order for _, order in own.system().blocks):
+            return own
+    except _UNREADABLE:
+        pass
+    return Reading(own.fields, plain_text(own.content, str(path)).encode())
 
 
 def of_table(path: Path, system: ConicSystem) -> Reading | None:
@@ -203,7 +212,7 @@ def _yields(reading: Reading, rows: FloatArray) -> bool:
         for i, (*_, values) in enumerate(system.rows):
             if [value / system.scale for value in values] != rows[i].tolist():
                 return False
-    except (checker().Refuted, ValueError, LookupError, TypeError, AttributeError, OverflowError):
+    except (checker().Refuted, *_UNREADABLE):
         return False
     return True
 

@@ -1,9 +1,14 @@
+import gzip
+import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from perceptron_lab.core.errors import DataError, MissingDataError
-from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa
+from perceptron_lab.datasets.collections.problem_files import read_problem
+from perceptron_lab.datasets.formats.sdpa import decode_sdpa, parse_sdpa, plain_text, read_sdpa
+from perceptron_lab.exact.readings import Reading
 from perceptron_lab.systems.pencil import write_sdpa
 
 # min 10 x_1 + 20 x_2, blocks of order 2 and 2, the example of SDPLIB's own description.
@@ -42,6 +47,15 @@ SPELLINGS = {
     "an exact repetition": PLAIN + "2 2 1 2 2.0\n",
     "an exact repetition, mirrored": PLAIN + "2 2 2 1 2.000\n",
     "explicit zeros": PLAIN + "1 1 1 2 0.0\n2 1 1 1 -0\n",
+    "comments everywhere": '# a\n2\n* m\n2\n% n\n2 2\n" orders\n10.0 20.0\n* c\n'
+    + ENTRIES.replace("\n", "\n * entry\n"),
+    "remarks everywhere": "2 mDIM\n2 : blocks\n2 2= sizes 7\n10.0 20.0 = c_1, c_2\n"
+    + ENTRIES.replace("\n", " * 1 2 3\n"),
+    "words after the lists": f"2 x\n2 y\n2 2 and so on\n10.0 20.0 objective\n{ENTRIES}",
+    "square brackets and semicolons": f"[2]\n2;\n[2; 2]\n[10.0, 20.0]\n{ENTRIES}",
+    "blocks of order 0": "2\n4\n0 2 0 2\n10 20\n"
+    + re.sub(r"(?m)^(\d) (\d)", lambda at: f"{at[1]} {2 * int(at[2])}", ENTRIES),
+    "integer unknowns": f"{PLAIN}*INTEGER\n*1\n*2\n",
     "another order": "2\n2\n2 2\n10 20\n" + "\n".join(reversed(ENTRIES.splitlines())),
 }
 
@@ -80,7 +94,10 @@ REFUSED = {
     "endless count": ("9" * 5000 + "\n1\n2\n1\n0 1 1 1 1\n", 1, "allowed: a whole number"),
     "no blocks": ("1\n0\n\n1\n0 1 1 1 1\n", 2, "number of blocks is 0"),
     "absurd blocks": ("1\n900000000000\n2\n1\n0 1 1 1 1\n", 2, "whole file has only"),
-    "block of order 0": ("1\n2\n2 0\n1\n0 1 1 1 1\n", 3, "block orders 2, 0"),
+    "blocks of order 0": ("1\n2\n0 -0\n1\n0 1 1 1 1\n", 3, "block orders 0, 0; allowed: at l"),
+    "entry of a block of order 0": ("1\n2\n0 2\n1\n0 1 1 1 1\n", 5, "lies outside block 1"),
+    "remark among the orders": ("1\n2\n2 = 3\n1\n0 1 1 1 1\n", 5, "holds 5 numbers for the obj"),
+    "value in a remark": (PLAIN.replace("1 1 5.0", "1 1 * 5.0"), 14, "line 12 holds 4"),
     "absurd order": ("1\n1\n1000000000000\n1\n0 1 1 1 1\n", 3, "at most 1000000"),
     "absurd orders in all": ("1\n2\n600000 -600000\n1\n0 1 1 1 1\n", 3, "at most 1000000"),
     "fractional order": ("1\n1\n2.0\n1\n0 1 1 1 1\n", 3, "found '2.0' in block orders"),
@@ -96,7 +113,7 @@ REFUSED = {
     "truncated entry": (PLAIN + "2 2 2\n", 15, "line 15 holds 3"),
     "short line": (PLAIN.replace("0 1 2 2 2.0", "0 1 2 2"), 14, "line 6 holds 4"),
     "text among entries": (PLAIN.replace("5.0", "five"), 12, "found 'five'"),
-    "late comment": (PLAIN + "* the end\n", 15, "found '*'"),
+    "late word": (PLAIN + "the end\n", 15, "found 'the'"),
     "underscore": (PLAIN.replace("5.0", "5_0"), 12, "found '5_0'"),
     "foreign digits": (PLAIN.replace("5.0", "५"), 12, "found '५'"),
     "hexadecimal": (PLAIN.replace("5.0", "0x5"), 12, "found '0x5'"),
@@ -124,6 +141,82 @@ REFUSED = {
     "all zero": ("1\n1\n2\n1\n0 1 1 1 0\n", 5, "every entry is 0"),
     "byte zero": (PLAIN.replace("5.0", "5.0\x00"), 12, "found '5.0\\x00'"),
 }
+
+
+DENSE = """2
+2
+2 -2
+10.0 20.0
+{{1, 0}, {0, 2}} {3, 4.5}
+{ {1, 0}, {0, 1} } {0, 0}
+0 0.25
+0.25 1 5 6
+"""
+SPARSE = """2\n2\n2 -2\n10 20\n0 1 1 1 1\n0 1 2 2 2\n0 2 1 1 3\n0 2 2 2 4.5\n1 1 1 1 1\n1 1 2 2 1
+2 1 1 2 0.25\n2 1 2 2 1\n2 2 1 1 5\n2 2 2 2 6\n"""
+
+
+def test_the_dense_format_states_the_same_program(tmp_path: Path) -> None:
+    assert parse_sdpa(DENSE, dense=True) == parse_sdpa(SPARSE)
+    (tmp_path / "a.dat").write_text(DENSE)
+    (tmp_path / "a.dat-s.gz").write_bytes(gzip.compress(SPARSE.encode()))
+    (tmp_path / "a.dat.gz").write_bytes(gzip.compress(DENSE.encode()))
+    for name in ("a.dat", "a.dat-s.gz", "a.dat.gz"):
+        assert read_sdpa(tmp_path / name) == parse_sdpa(SPARSE)
+        plain = plain_text((tmp_path / name).read_bytes(), name)
+        assert parse_sdpa(plain) == parse_sdpa(SPARSE)
+
+
+@pytest.mark.parametrize("text", SPELLINGS.values(), ids=SPELLINGS.keys())
+def test_plain_texts_state_the_same_program(text: str) -> None:
+    """The checker reads them as the system that the reader makes."""
+    plain = plain_text(text.encode(), "a.dat-s")
+    assert parse_sdpa(plain) == parse_sdpa(PLAIN)
+    fields = {"form": "sdpa", "question": "feasibility"}
+    systems = [Reading(fields, content).system() for content in (plain.encode(), PLAIN.encode())]
+    scores = [
+        {
+            row[:3]: {k: Fraction(v, x.scale) for k, v in zip(*row[3:], strict=True)}
+            for row in x.rows
+        }
+        for x in systems
+    ]
+    assert scores[0] == scores[1]
+
+
+def test_notes_say_what_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.dat-s"
+    path.write_text(SPELLINGS["integer unknowns"])
+    assert read_problem(path).notes == ("*INTEGER is ignored: unknowns are real, of any rank",)
+    path.write_text(SPELLINGS["blocks of order 0"])
+    assert "left out, and not counted: 1, 3" in read_problem(path).notes[0]
+
+
+REFUSED_DENSE = {
+    "too few entries": (DENSE.replace("5 6", "5"), 9, "17 entries follow, but 3 matrices of block"),
+    "sparse entries": (SPARSE, 15, "have 6 each; allowed: all rows of each block"),
+    "not symmetric": (DENSE.replace("0 0.25", "0 0.5"), 8, "the one on line 7 give one position"),
+    "text": (DENSE.replace("4.5", "x"), 5, "found 'x' among the entries; allowed: numbers"),
+    "infinite": (DENSE.replace("4.5", "inf"), 5, "the value is inf"),
+    "all zero": ("1\n1\n1\n1\n0\n0\n", 5, "every entry is 0"),
+    "table": ("1.5 2\n3 4\n", 1, "found '1.5' in the number of variables"),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"), REFUSED_DENSE.values(), ids=REFUSED_DENSE.keys()
+)
+def test_dense_refusals(text: str, line: int, reason: str) -> None:
+    with pytest.raises(DataError, match=f"my.dat:{line}: ") as caught:
+        decode_sdpa(text.encode(), "my.dat")
+    assert reason in str(caught.value)
+
+
+def test_damaged_packed_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.dat-s.gz"
+    path.write_bytes(gzip.compress(PLAIN.encode())[:-9])
+    with pytest.raises(DataError, match=r"a\.dat-s\.gz:1: it cannot be unpacked"):
+        read_sdpa(path)
 
 
 @pytest.mark.parametrize(("text", "line", "reason"), REFUSED.values(), ids=REFUSED.keys())

@@ -110,13 +110,15 @@ def written(kind: str, folder: Path) -> Path:
         path.write_text(PROGRAM)
     elif kind in (".svm", ".libsvm"):
         path.write_text("+1 1:1 2:2\n-1 2:1\n+1 1:3 2:-1\n")
-    elif kind == ".rud":
+    elif kind in (".rud", ".mc"):
         path.write_text("3 2\n1 2 1\n2 3 -1\n")
     elif kind == ".mtx":
         head = "%%MatrixMarket matrix coordinate integer symmetric"
         path.write_text(f"{head}\n3 3 2\n2 1 1\n3 2 -1\n")
     elif kind == ".mps":
         path.write_text(MODEL)
+    elif kind == ".dat":
+        path.write_text("2\n1\n2\n1 1\n{{1, 0}, {0, 1}} {{1, 1}, {1, 0}} {{0, 0}, {0, 1}}\n")
     elif kind == ".lp":
         path.write_text("Minimize\n obj: a\nSubject To\n c: a + 2 b >= 1\nEnd\n")
     else:
@@ -138,10 +140,10 @@ def test_the_path_of_a_file_of_any_format(form: Any, kind: str, tmp_path: Path) 
     assert system.operator.scores(point).tolist() == same.operator.scores(point).tolist()
     if kind in (".svm", ".libsvm"):
         same = as_system((EXAMPLES, [1, 0, 1]))
-    elif kind in (".rud", ".mtx"):
+    elif kind in (".rud", ".mc", ".mtx"):
         weights = sp.csr_array(np.array([[0, 1, 0], [1, 0, -1], [0, -1, 0]]))
         same = homogenised(maxcut_data(weights))
-    elif kind not in (".dat-s", ".mps", ".lp"):
+    elif kind not in (".dat-s", ".dat", ".mps", ".lp"):
         same = as_system(ROWS)
     assert system.operator.scores(point) == pytest.approx(same.operator.scores(point))
 
@@ -452,7 +454,7 @@ def test_too_little_memory_is_an_error_of_the_data(
 
     path = tmp_path / f"rows{kind}"
     path.write_bytes(b"1,2\n")
-    monkeypatch.setattr(problem_files, "read_sdpa", starved)
+    monkeypatch.setattr(problem_files, "read_with_notes", starved)
     for reader in ("read_text", "_matrix", "_archive"):
         monkeypatch.setattr(file_contents, reader, starved)
     with pytest.raises(DataError, match=f"rows{kind}: its numbers take more memory than there is"):

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 _ENDS = [
     ".gz",
     ".dat-s",
+    ".dat",
     ".rud",
+    ".mc",
     ".mtx",
     ".mps",
     ".lp",
@@ -77,7 +79,7 @@ class Files(Dataset):
     and the like. Rows a_i are the homogeneous
     system a_i'y > 0; labelled examples of two classes that of an affine separator (w, b), with the
     larger label as positive class; an SDPA file is the homogenised feasibility problem of its
-    program, a graph (``.rud``, the G-set's format, or ``.mtx``) that of its MAXCUT relaxation; an
+    program, a graph (the G-set's format, or ``.mtx``) that of its MAXCUT relaxation; an
     MPS or LP file holds linear conditions, which auto and highs answer about.
 
     With a test_fraction, labelled examples are split, the classes in proportion, by the seed: each

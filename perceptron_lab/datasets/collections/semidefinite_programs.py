@@ -88,7 +88,7 @@ class Sdplib(Dataset):
 
 
 def _stem(file: str) -> str:
-    return Path(file).name.removesuffix(".dat-s")
+    return Path(file).name.removesuffix(".gz").removesuffix(".dat-s").removesuffix(".dat")
 
 
 def _nameable(file: str) -> str:
@@ -101,11 +101,11 @@ def _nameable(file: str) -> str:
 
 @parameter_record
 class SdpaFiles(Dataset):
-    """Your own semidefinite programs, read from SDPA sparse files (``.dat-s``).
+    """Your own semidefinite programs in SDPA files, sparse (``.dat-s``) or dense (``.dat``).
 
     Each instance is the homogenised feasibility problem of a program: find x_0 > 0 and x with
     x_1 F_1 + ... + x_m F_m - x_0 F_0 positive definite. It is named after its file, without
-    ``.dat-s``.
+    the end of the name.
 
     Parameters
     ----------

@@ -28,6 +28,7 @@ from perceptron_lab.datasets.formats.columns import (
     Contents,
     allowed_bytes,
 )
+from perceptron_lab.datasets.formats.graphs import begins_as_graph
 from perceptron_lab.datasets.formats.row_files import (
     NumpyRows,
     ParquetRows,
@@ -53,8 +54,10 @@ FORMATS: Final = {
     ".libsvm": "labelled examples (svmlight)",
     ".mps": "linear conditions, a linear program without its objective (MPS)",
     ".lp": "linear conditions, a linear program without its objective (LP)",
+    ".dat": "a semidefinite program (SDPA, dense); the name of a table has to end with .txt",
+    ".mc": "a weighted graph, as .rud; so are other texts that begin as files of the G-set do",
 }
-"""End of a file's name -> what such a file holds; texts, MPS and LP files may be .gz."""
+"""End of a file's name -> what such a file holds; texts may be .gz."""
 
 
 def _foreign(program: str, reader: str, way: str = "") -> str:
@@ -76,14 +79,15 @@ FOREIGN: Final = {
     **dict.fromkeys((".rds", ".rdata", ".rda"), _R),
     ".feather": _foreign("Arrow", "pandas.read_feather", "save it as Parquet"),
     ".json": _foreign("JSON", "pandas.read_json", "save it as CSV or Parquet"),
-    **dict.fromkeys((".dat", ".data", ".tab", ".psv"), "if it is text, let its name end with .txt"),
+    **dict.fromkeys((".data", ".tab", ".psv"), "if it is text, let its name end with .txt"),
 }
 """End of a file's name, of another program -> how its table is read."""
 
 _TEXTS: Final = (".csv", ".tsv", ".txt")
 LINEAR: Final = (".mps", ".lp")
-GRAPHS: Final = (".rud", ".mtx")
-_PACKED: Final = (*_TEXTS, *LINEAR)
+PROGRAMS: Final = (".dat-s", ".dat")
+GRAPHS: Final = (".rud", ".mc", ".mtx")
+_PACKED: Final = (*_TEXTS, *LINEAR, *PROGRAMS, *GRAPHS)
 _LABELLED: Final = (*_TEXTS, ".npy", ".parquet")
 _STREAMED: Final = (".npy", ".parquet")
 _MANY_DIGITS: Final = re.compile(rb"\d{16,}|[\d.]{17,}")  # in a decimal of more than 15 digits
@@ -122,7 +126,7 @@ def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) 
             f"{path}: labels are a column of {', '.join(_LABELLED[:-1])} and {_LABELLED[-1]} files;"
             f" a {kind} file holds {FORMATS[kind]}: leave the option out"
         )
-    if columns.positive is not None and kind in (".dat-s", *GRAPHS, *LINEAR):
+    if columns.positive is not None and kind in (*PROGRAMS, *GRAPHS, *LINEAR):
         raise DataError(
             f"{path}: {columns.option('positive', columns.positive)} chooses a class of labels; a "
             f"{kind} file holds {FORMATS[kind]}: leave the option out"
@@ -167,6 +171,8 @@ def kind_of(path: Path) -> str:
     name = path.name.lower()
     packed = name.endswith(".gz")
     kind = next((end for end in FORMATS if name.removesuffix(".gz").endswith(end)), None)
+    if kind in (None, ".txt") and begins_as_graph(path, other=kind is not None):
+        return ".rud"
     if kind is None or (packed and kind not in _PACKED):
         if advice := next((FOREIGN[end] for end in FOREIGN if name.endswith(end)), ""):
             raise DataError(f"{path}: {advice}")
@@ -195,7 +201,7 @@ def _read(path: Path, kind: str, columns: Columns, memory: int | None, *, exact:
         match kind:
             case ".mps" | ".lp":
                 raise InputError("a linear program has no labels")
-            case ".dat-s" | ".rud" | ".mtx":
+            case ".dat-s" | ".dat" | ".rud" | ".mc" | ".mtx":
                 raise InputError("a semidefinite program has no rows and no labels")
             case ".npy":
                 return _matrix(path, columns, memory)

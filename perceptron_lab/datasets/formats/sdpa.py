@@ -1,11 +1,13 @@
-"""The SDPA sparse format: semidefinite programs as text.
+"""SDPA's formats, sparse and dense: semidefinite programs as text.
 
 A file states, with symmetric block-diagonal matrices F_0, ..., F_m,
 
     minimise c'x  subject to  F(x) = x_1 F_1 + ... + x_m F_m - F_0  positive semidefinite.
 
-The sign of F_0 is SDPA's own. The file holds comments, m, the number of blocks, their orders (a
-negative order is a diagonal block), c, and one line ``matrix block row column value`` per entry.
+The sign of F_0 is SDPA's own. The file holds m, the number of blocks, their orders (a negative
+order is a diagonal block), c, and one line ``matrix block row column value`` per entry. In the
+dense format the entries of F_0, ..., F_m follow instead: of each block all rows, of a diagonal
+block the diagonal.
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
 
 from perceptron_lab.core.errors import DataError, InputError, MissingDataError
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.datasets.formats.text_files import GZIP, unpacked
 from perceptron_lab.datasets.regular_files import read_regular
 from perceptron_lab.numerics.doubles import Doubles, PrintedNumbers
 from perceptron_lab.systems.pencil import (
@@ -32,15 +34,32 @@ from perceptron_lab.systems.pencil import (
 
 # Bytes; no program of more can be treated
 _LARGEST_FILE = 2**30
-_PUNCTUATION = str.maketrans(",(){}", "     ")
+_PUNCTUATION = str.maketrans(",;(){}[]", " " * 8)
 _FORTRAN_EXPONENT = str.maketrans("dD", "ee")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_REMARK = re.compile(r"[=A-Za-z\"*]")
+_REMARKS = re.compile(r"[=\"*#%:].*")
+_IGNORED = re.compile(r"(?mi)^[ \t]*\*[ \t]*(INTEGER|RANK1)\b")
 
 
 def read_sdpa(path: str | Path) -> SdpaData:
-    """Read a file in the SDPA sparse format (``.dat-s``); see :func:`parse_sdpa`."""
+    """Read a file in SDPA's formats (``.dat-s``; dense: ``.dat``); see :func:`parse_sdpa`."""
     return decode_sdpa(read_content(Path(path)), str(path))
+
+
+def read_with_notes(path: Path) -> tuple[SdpaData, tuple[str, ...]]:
+    """Return the program of a file, and sentences on what was left out."""
+    reader = _reader(read_content(path), str(path))
+    return reader.program(), reader.notes()
+
+
+def plain_text(content: bytes, source: str) -> str:
+    """Return a program in the plain sparse format, its decimals as printed.
+
+    Comments, zeros and blocks of order 0 are left out.
+    """
+    reader = _reader(content, source)
+    reader.program()
+    return reader.plain()
 
 
 def read_content(path: Path) -> bytes:
@@ -55,25 +74,38 @@ def read_content(path: Path) -> bytes:
 
 
 def decode_sdpa(content: bytes, source: str) -> SdpaData:
-    """Read a program from the bytes of a file, called ``source`` in messages."""
+    """Read a program from the bytes of a file, called ``source`` in messages.
+
+    They may be packed by gzip; the format is dense if ``source`` ends with ``.dat`` or ``.dat.gz``.
+    """
+    return _reader(content, source).program()
+
+
+def _reader(content: bytes, source: str) -> _SdpaReader:
+    if content.startswith(GZIP):
+        try:
+            content = unpacked(content)
+        except InputError as error:
+            raise DataError(f"{source}:1: {error}") from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise DataError(
             f"{source}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; give the "
-            "uncompressed text file, saved as UTF-8"
+            "text file, saved as UTF-8, or packed by gzip"
         ) from error
-    return parse_sdpa(text, source)
+    return _SdpaReader(text, source, dense=source.lower().removesuffix(".gz").endswith(".dat"))
 
 
-def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
-    """Read a program from text in the SDPA sparse format.
+def parse_sdpa(text: str, source: str = "<text>", *, dense: bool = False) -> SdpaData:
+    """Read a program from text in SDPA's sparse or dense format.
 
-    Accepted beyond the plain form: comment lines (``"`` or ``*``) at the top, text after the
-    counts and the block orders, braces, parentheses and commas, explicit signs, Fortran exponents
-    (``1.0D+00``), lists and entries that run over several lines. Explicit zeros are dropped, an
-    entry of the lower triangle stands for its mirror image, and an exact repetition counts once.
+    Accepted beyond the plain form: comments and remarks, which begin with one of ``"*=:#%`` and
+    end with the line, and words after the counts and lists; brackets of any kind, commas and
+    semicolons, explicit signs, Fortran exponents (``1.0D+00``), lists and entries that run over
+    several lines, blocks of order 0. Explicit zeros are dropped, an entry of the lower triangle
+    stands for its mirror image, and an exact repetition counts once.
     Numbers are the decimals printed: where these are not doubles, the data record it.
 
     Parameters
@@ -82,36 +114,10 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
         The text of the file.
     source
         Its name in messages, each a ``DataError`` with source, line, reason and remedy.
+    dense
+        Whether the format is the dense one.
     """
-    reader = _SdpaReader(text, source)
-    variables = reader.count("the number of variables m")
-    blocks = reader.integers(reader.count("the number of blocks"), "block orders")
-    if not all(blocks) or sum(map(abs, blocks)) > LARGEST_ORDER:
-        raise reader.error(
-            f"block orders {shortened(blocks)}; allowed: none 0, at most {LARGEST_ORDER} in all"
-        )
-    objective = reader.reals(variables, "the objective")
-    indices_read, value = reader.table(5)
-    indices_read = indices_read - [0, 1, 1, 1]
-    fault = entry_fault(indices_read, value.values, variables, blocks)
-    if fault is not None:
-        raise reader.error(fault[1], reader.table_line(5 * fault[0] + 4))
-    indices: IntArray = indices_read.astype(np.int64)
-    conflict = first_conflict(indices, value.values)
-    if conflict is not None:
-        first, second = (reader.table_line(5 * entry + 4) for entry in conflict)
-        values = " and ".join(repr(float(value.values[entry])) for entry in conflict)
-        raise reader.error(
-            f"this entry and the one on line {first} give one position the values {values}; "
-            "keep one of them",
-            second,
-        )
-    if not value.values.any():
-        raise reader.error(
-            "every entry is 0, so there is no program; correct the file", reader.table_line(0)
-        )
-    data = SdpaData.from_entries(objective.values, blocks, indices, value.values)
-    return replace(data, roundings=value.roundings, objective_roundings=objective.roundings)
+    return _SdpaReader(text, source, dense=dense).program()
 
 
 class _SdpaReader:
@@ -119,12 +125,81 @@ class _SdpaReader:
 
     # A count that promises too much allocates nothing: numbers are only made of text that is there
 
-    def __init__(self, text: str, source: str) -> None:
-        self._source, self._characters = source, len(text)
-        self._lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        stripped = map(str.lstrip, self._lines)
-        comments = takewhile(lambda line: not line or line.startswith(('"', "*")), stripped)
-        self._line = len(list(comments))  # the number of the line read last, from 1
+    def __init__(self, text: str, source: str, *, dense: bool) -> None:
+        self._source, self._characters, self._dense = source, len(text), dense
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        self._ignored = sorted({word.upper() for word in _IGNORED.findall(text)})
+        self._lines = _REMARKS.sub("", text).split("\n")
+        self._line = 0  # the number of the line read last, from 1
+        self._orders: list[int] = []
+        self._costs: list[str] = []
+        self._entries: list[str] = []
+
+    def program(self) -> SdpaData:
+        """Read the whole text."""
+        variables = self.count("the number of variables m")
+        blocks = self.integers(self.count("the number of blocks"), "block orders")
+        if not any(blocks) or sum(map(abs, blocks)) > LARGEST_ORDER:
+            raise self.error(
+                f"block orders {shortened(blocks)}; allowed: at least one that is not 0, at most "
+                f"{LARGEST_ORDER} in all"
+            )
+        self._orders = blocks
+        objective = self.reals(variables, "the objective")
+        indices_read, value = self._dense_table() if self._dense else self.table(5)
+        indices_read = indices_read - [0, 1, 1, 1]
+        fault = entry_fault(indices_read, value.values, variables, blocks)
+        if fault is not None:
+            raise self.error(fault[1], self._entry_line(fault[0]))
+        indices: IntArray = indices_read.astype(np.int64)
+        self._refuse_conflict(indices, value.values)
+        if not value.values.any():
+            raise self.error(
+                "every entry is 0, so there is no program; correct the file", self.table_line(0)
+            )
+        # A block of order 0 has no entries
+        orders = np.array(blocks)
+        indices[:, 1] = (np.cumsum(orders != 0) - 1)[indices[:, 1]]
+        kept = orders[orders != 0].tolist()
+        data = SdpaData.from_entries(objective.values, kept, indices, value.values)
+        return replace(data, roundings=value.roundings, objective_roundings=objective.roundings)
+
+    def _refuse_conflict(self, indices: IntArray, value: FloatArray) -> None:
+        """Raise an error if two entries give one position different values."""
+        conflict = first_conflict(indices, value)
+        if conflict is not None:
+            first, second = (self._entry_line(entry) for entry in conflict)
+            values = " and ".join(repr(float(value[entry])) for entry in conflict)
+            raise self.error(
+                f"this entry and the one on line {first} give one position the values {values}; "
+                "keep one of them",
+                second,
+            )
+
+    def _entry_line(self, entry: int) -> int:
+        return self.table_line(entry if self._dense else 5 * entry + 4)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return sentences on what was left out of the program."""
+        empty = [str(at) for at, order in enumerate(self._orders, 1) if not order]
+        notes = [f"*{word} is ignored: unknowns are real, of any rank" for word in self._ignored]
+        if empty:
+            notes.append(f"blocks of order 0 are left out, and not counted: {', '.join(empty)}")
+        return tuple(notes)
+
+    def plain(self) -> str:
+        """Return the text that was read in the plain sparse format."""
+        places = np.cumsum(np.array(self._orders) != 0)
+        orders = [str(order) for order in self._orders if order]
+        head = [str(len(self._costs)), str(len(orders)), " ".join(orders), " ".join(self._costs)]
+        words = " ".join(self._entries).translate(_FORTRAN_EXPONENT).split()
+        lines = ((map(float, words[at : at + 4]), words[at + 4]) for at in range(0, len(words), 5))
+        table = [
+            f"{matrix:.0f} {places[int(block) - 1]} {row:.0f} {column:.0f} {value}"
+            for (matrix, block, row, column), value in lines
+            if float(value)
+        ]
+        return "\n".join([*head, *table, ""]).translate(_FORTRAN_EXPONENT)
 
     def error(self, reason: str, line: int | None = None) -> DataError:
         """Return the error that blames a line, by default the one read last."""
@@ -132,8 +207,7 @@ class _SdpaReader:
 
     def count(self, quantity: str) -> int:
         """Read a positive number; the rest of its line is the file's own remark."""
-        words = re.split(r"[\s=]", self._content(quantity).strip(), maxsplit=1)
-        number = self._integer(words[0], quantity)
+        number = self._integer(self._content(quantity).split()[0], quantity)
         if number < 1:
             raise self.error(f"{quantity} is {number}; allowed: 1 or more")
         if number > self._characters:
@@ -146,9 +220,7 @@ class _SdpaReader:
 
     def integers(self, count: int, quantity: str) -> list[int]:
         """Read a list of integers; text after the last one of a line is a remark."""
-        return [
-            self._integer(word, quantity) for word in self._words(count, quantity, remarks=True)
-        ]
+        return [self._integer(word, quantity) for word in self._words(count, quantity, words=True)]
 
     def reals(self, count: int, quantity: str) -> Doubles:
         """Read a list of finite numbers, shape ``(count,)``."""
@@ -160,6 +232,7 @@ class _SdpaReader:
                 raise self.error(f"found {word[:40]!r} in {quantity}; allowed: a finite number")
             words.append(word)
             numbers += number.tolist()
+        self._costs = words
         return self._printed(words, np.array(numbers), self._line)
 
     def table(self, width: int) -> tuple[FloatArray, Doubles]:
@@ -168,21 +241,8 @@ class _SdpaReader:
         Returned are the columns but the last, and the last as the decimals printed. NaN and
         infinities pass; the caller knows what each column allows.
         """
-        words = "\n".join(self._lines[self._line :]).translate(_PUNCTUATION).split()
-        if not words:
-            raise self.error(
-                "the file ends before its first entry; fetch it again", len(self._lines)
-            )
-        numbers = _numbers(words)
-        if numbers is None:
-            first = next(
-                position for position, word in enumerate(words) if _numbers([word]) is None
-            )
-            raise self.error(
-                f"found {words[first][:40]!r} among the entries; allowed: matrix block row column "
-                "value",
-                self.table_line(first),
-            )
+        words, numbers = self._remaining("matrix block row column value")
+        self._entries = words
         if len(numbers) % width:
             uneven = (
                 f"line {line} holds {count}: complete it, or fetch the file again"
@@ -199,6 +259,55 @@ class _SdpaReader:
         if not np.isfinite(values).all():
             return rows[:, :-1], Doubles(values)  # the caller refuses them
         return rows[:, :-1], self._printed(words[width - 1 :: width], values, self._line + 1)
+
+    def _remaining(self, allowed: str) -> tuple[list[str], FloatArray]:
+        """Read all numbers that are left."""
+        words = "\n".join(self._lines[self._line :]).translate(_PUNCTUATION).split()
+        if not words:
+            raise self.error(
+                "the file ends before its first entry; fetch it again", len(self._lines)
+            )
+        numbers = _numbers(words)
+        if numbers is None:
+            first = next(
+                position for position, word in enumerate(words) if _numbers([word]) is None
+            )
+            raise self.error(
+                f"found {words[first][:40]!r} among the entries; allowed: {allowed}",
+                self.table_line(first),
+            )
+        return words, numbers
+
+    def _dense_table(self) -> tuple[FloatArray, Doubles]:
+        """Read all that is left, entries of whole matrices, as :meth:`table` returns them."""
+        words, numbers = self._remaining("numbers")
+        blocks, matrices = self._orders, len(self._costs) + 1
+        each = sum(-order if order < 0 else order**2 for order in blocks)
+        if len(numbers) != matrices * each:
+            raise self.error(
+                f"{len(numbers)} entries follow, but {matrices} matrices of blocks of orders "
+                f"{shortened(blocks)} have {each} each; allowed: all rows of each block, of a "
+                "diagonal block the diagonal; a file of lines `matrix block row column value` "
+                "ends with .dat-s",
+                len(self._lines),
+            )
+        places = [
+            (block, i, j)
+            for block, order in enumerate(blocks, 1)
+            for i in range(1, abs(order) + 1)
+            for j in ([i] if order < 0 else range(1, order + 1))
+        ]
+        indices = np.column_stack(
+            [np.repeat(np.arange(matrices), each), np.tile(np.array(places), (matrices, 1))]
+        )
+        self._entries = [
+            word
+            for at in np.flatnonzero(numbers).tolist()
+            for word in (*map(str, indices[at].tolist()), words[at])
+        ]
+        if not np.isfinite(numbers).all():
+            return indices.astype(float), Doubles(numbers)  # the caller refuses them
+        return indices.astype(float), self._printed(words, numbers, self._line + 1)
 
     def table_line(self, word: int) -> int:
         """Return the line on which a number of the table stands (numbers counted from 0)."""
@@ -234,13 +343,13 @@ class _SdpaReader:
             len(self._lines),
         )
 
-    def _words(self, count: int, quantity: str, *, remarks: bool = False) -> Iterator[str]:
+    def _words(self, count: int, quantity: str, *, words: bool = False) -> Iterator[str]:
         """Yield the words of a list; its lines must contain exactly ``count`` numbers."""
         numbers_read, first = 0, self._line + 1
         while numbers_read < count:
             progress = f" (found {numbers_read} of {count} numbers)"
             for word in self._content(quantity, progress).split():
-                if remarks and _REMARK.match(word):
+                if word[0].isalpha() and (words or numbers_read == count):
                     break
                 numbers_read += 1
                 yield word

@@ -24,6 +24,8 @@ _ENCODINGS: Final = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
+GZIP: Final = b"\x1f\x8b"
+"""The first bytes of a file packed by gzip."""
 _SHEETS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _LINE_END: Final = re.compile(r"\r*\n|\r")
 _AROUND: Final = 12  # Bytes shown around one that cannot be decoded
@@ -36,14 +38,15 @@ def text_of(path: Path) -> str:
     carriage return or both. An ``InputError`` refuses others.
     """
     content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
-    text = _decoded(_unpacked(content) if content[:2] == b"\x1f\x8b" else content)
+    text = _decoded(unpacked(content) if content.startswith(GZIP) else content)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise InputError(f"line {line} holds a NUL character, which no text has; save it as UTF-8")
     return _LINE_END.sub("\n", text) if "\r" in text else text
 
 
-def _unpacked(content: bytes) -> bytes:
+def unpacked(content: bytes) -> bytes:
+    """Return the bytes that gzip packed; an ``InputError`` refuses damaged and too large ones."""
     allowed = allowed_bytes()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:

@@ -231,22 +231,26 @@ def _lowest_eigenvalue(matrix: sparse.csr_array) -> float:
 _BYTES = 40
 
 
-def laplacian(weights: sparse.csr_array) -> sparse.csr_array:
+def laplacian(weights: sparse.csr_array, degrees: FloatArray | None = None) -> sparse.csr_array:
     """Return L = Diag(W e) - W of a graph with finite symmetric weights, shape ``(n, n)``.
 
-    The diagonal of W (loops) has no effect.
+    The diagonal of W (loops) has no effect, unless W e is given.
     """
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise InputError(f"weights of shape {weights.shape}; allowed: square, (n, n)")
     matrix = sparse.csr_array(weights).astype(np.float64)
     if not np.isfinite(matrix.data).all() or (matrix - matrix.T).count_nonzero():
         raise InputError("the weights of a graph must be finite and symmetric, W[i, j] = W[j, i]")
-    return sparse.csr_array(sparse.diags_array(matrix.sum(axis=1)) - matrix)
+    sums = matrix.sum(axis=1) if degrees is None else degrees
+    return sparse.csr_array(sparse.diags_array(sums) - matrix)
 
 
-def maxcut_data(weights: sparse.csr_array) -> SdpaData:
-    """Return the relaxation: F_0 = L / 4, F_i = e_i e_i', c = ones, one block of order n."""
-    quarter = sparse.coo_array(sparse.triu(laplacian(weights)) / 4)
+def maxcut_data(weights: sparse.csr_array, degrees: FloatArray | None = None) -> SdpaData:
+    """Return the relaxation: F_0 = L / 4, F_i = e_i e_i', c = ones, one block of order n.
+
+    The degrees are W e where weights without loops have sums that are no doubles.
+    """
+    quarter = sparse.coo_array(sparse.triu(laplacian(weights, degrees)) / 4)
     order = quarter.shape[0]
     vertex = np.arange(order, dtype=np.int64)
     row, column = (np.asarray(index, dtype=np.int64) for index in quarter.coords)

@@ -20,7 +20,12 @@ from perceptron_lab.core.results import FloatArray, IntArray, Status
 from perceptron_lab.datasets.download.fetching import fetch
 from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.formats.columns import Columns, Contents
-from perceptron_lab.datasets.formats.file_contents import read_contents
+from perceptron_lab.datasets.formats.file_contents import (
+    GRAPHS,
+    PROGRAMS,
+    kind_of,
+    read_contents,
+)
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.exact.checker import compiled_checker
 from perceptron_lab.exact.dual_points import (
@@ -270,11 +275,13 @@ def reading_of(certificate: Certificate, problem: Problem, base: Path | None) ->
     if described["dataset"] == "sdplib":
         return _of_registered(described["instance"].removesuffix(".recession"), question)
     path = _file_of(described, parameters, folder)
-    if path is not None and path.name.endswith(".dat-s"):
+    kind = "" if path is None else kind_of(path)
+    if path is not None and kind in PROGRAMS:
         return of_sdpa(path, question)
     system = ConicSystem.of(problem.system)
     reading = None if path is None else of_table(path, system)
-    if reading is None and path is not None and not isinstance(system.operator, Gram):
+    tabled = kind not in GRAPHS and not isinstance(system.operator, Gram)
+    if reading is None and path is not None and tabled:
         reading = of_contents(_contents_of(path, parameters), system)
     return of_system(system) if reading is None else reading
 
