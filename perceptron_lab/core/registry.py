@@ -180,6 +180,8 @@ _OURS = {
         "postprocessing": "reporting.studies.postprocessing:postprocessing_table",
         "optima_reached": "reporting.papers.thesis.figure_6_1:optima_reached",
         "levels": "reporting.papers.thesis.figure_6_1:levels",
+        "effects": "reporting.papers.thesis.factors:effects_table",
+        "rivals": "reporting.papers.thesis.factors:rivals_table",
         "accuracy": "reporting.studies.answers:accuracy",
         "proved_optima": "reporting.studies.optima:proved_optima_table",
         "best_optima": "reporting.studies.optima:best_optima",
@@ -213,6 +215,7 @@ _OURS = {
         "resisting": "reporting.papers.thesis.rescaling:resisting_figure",
         "newton_steps": "reporting.studies.separation:newton_steps",
         "figure_6_1": "reporting.papers.thesis.figure_6_1:figure_6_1",
+        "rivals": "reporting.papers.thesis.factors:rivals_figure",
         "proved_optima": "reporting.studies.optima:proved_optima_figure",
     },
     "theory": {

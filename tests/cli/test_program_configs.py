@@ -53,6 +53,9 @@ def test_maxcut_factors_crosses_its_levels(tmp_path: Path) -> None:
     assert run_config("maxcut_factors", tmp_path, overrides) == 0
     rows = pd.read_csv(tmp_path / "small" / "runs.csv")
     assert sorted(rows["label"]) == sorted(labels)
+    assert len(pd.read_csv(tmp_path / "small" / "effects.csv")) == 2 * 3
+    assert len(pd.read_csv(tmp_path / "small" / "rivals.csv")) == 4
+    assert (tmp_path / "small" / "rivals.png").stat().st_size > 1000
 
 
 @pytest.mark.slow

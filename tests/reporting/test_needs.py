@@ -73,6 +73,8 @@ SWEEP: dict[str, Any] = {
             "problems.0.instances=[mcp100, mcp124-1]",
             "2 problems, but the figure draws",
         ),
+        ("maxcut_factors", "algorithms.2.label=PRA", "PRA are not all combinations"),
+        ("maxcut_factors", "algorithms.2.label=VN tau", "there are PRA, EA, VN|there are PRA, VN"),
         ("maxcut", "report.figures=[cuts]", "trace_cuts: true"),
         ("maxcut", "report.tables=[maxcut_density]", "mcp100 is not a random graph"),
         ("maxcut_density", "problems.0.enclose=false", "random-50-63 is not a random graph"),
