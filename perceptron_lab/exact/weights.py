@@ -32,6 +32,7 @@ Programming and Combinatorial Optimization 2017, 148-160.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -53,8 +54,11 @@ from perceptron_lab.exact.whole_numbers import (
     root_above,
     rounded,
     whole,
+    whole_multiples,
 )
 from perceptron_lab.numerics.exact_texts import exact_text
+from perceptron_lab.systems.exact_pencil import ExactPencil, Weights, guess_of
+from perceptron_lab.systems.face_weights import weights_near
 
 # Weights below this part of the largest mass are those of no row
 _NOTHING = 2.0**-90
@@ -238,6 +242,39 @@ def infeasible_cone(
     blocks = combined_weights(cuts, multipliers, system.blocks)
     name = "closed infeasible" if closed else "infeasible"
     return {"claim": name, "weights": blocks}
+
+
+def infeasible_on_face(cone: Cone, weights: FloatArray, system: CheckedSystem) -> Claim | None:
+    """Return the claim that a cone program has no strictly feasible point, by singular weights.
+
+    Parameters
+    ----------
+    cone, weights
+        Exact weights with A w = 0 are near these, on the boundary of the dual cone or inside.
+    system
+        The checker's.
+    """
+    first = system.blocks[0] == ("rows", 1) and cone.blocks[0][0].size == 1
+    pencil = ExactPencil(system.width, system.blocks, system.rows, homogenised=first)
+    exact = weights_near(pencil, guess_of(cone, weights))
+    if exact is None:
+        return None
+    closed = bool(system.objective) and pencil.mass_of_first(exact) > 0
+    name = "closed infeasible" if closed else "infeasible"
+    return {"claim": name, "weights": _written_terms(system.blocks, exact)}
+
+
+def _written_terms(blocks: Blocks, weights: Weights) -> list[list[list[int]]]:
+    """Return exact weights as those of a certificate, multiplied by one positive number."""
+    listed = [
+        (d / (common**2 if kind == "matrix" else common), b, tuple(int(x * common) for x in v))
+        for b, ((kind, _), terms) in enumerate(zip(blocks, weights, strict=True))
+        for d, v in terms
+        for common in [math.lcm(*(x.denominator for x in v))]
+    ]
+    multiples = whole_multiples(d for d, _, _ in listed)
+    cuts = [DualCut(b, v) for _, b, v in listed]
+    return combined_weights(cuts, multiples, blocks)
 
 
 def margin_at_most(cone: Cone, weights: FloatArray, bound: Fraction, margin: str) -> Claim | None:

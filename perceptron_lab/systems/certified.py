@@ -14,6 +14,7 @@ point hardly separates, in sets of twice the size each time.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -32,6 +33,7 @@ from perceptron_lab.cones.operators.base import Operator, combined, rows_at
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.semidefinite import matrices_of
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.killable_calls import killable
@@ -40,6 +42,7 @@ from perceptron_lab.core.time_limit import check_time, seconds_left
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.systems.counted import CountedSystem
+from perceptron_lab.systems.exact_pencil import ExactPencil, flat_weights, guess_of
 
 # Rows whose part of the sum of norms is below such a part of the largest may be left out
 _PARTS = (1e-2, 1e-5, 1e-9, 1e-13)
@@ -54,6 +57,8 @@ _FIRST, _VERTICES = 2, 4
 _QUICK = 20_000
 # So few are solved for in a hundredth of it
 _FEW = 60
+# Scores of a system of cones that is written in whole numbers
+_MOST_SCORES = 200_000
 
 
 def exact_weights(
@@ -340,23 +345,65 @@ class CertifiedSystem(CountedSystem):
     ) -> InfeasibilityProof | None:
         """Prove that exact weights with A w = 0 exist near these; None where that fails.
 
-        ``quick`` leaves out what takes more than about a second in rational numbers.
+        ``quick`` leaves out what takes more than about a second in rational numbers, and weights on
+        the boundary of K*.
         """
         operator, cone = self._innermost()
-        exactly = partial(exact_weights, quick=quick)
-        return prove_infeasible(operator, cone, self.weights_to_origin(weights), exactly)
+        exactly, at_origin = partial(exact_weights, quick=quick), self.weights_to_origin(weights)
+        proof = prove_infeasible(operator, cone, at_origin, exactly)
+        return self._on_boundary(at_origin) if proof is None and not quick else proof
+
+    def exact_scores(self) -> Iterator[Mapping[int, Fraction]] | None:
+        """Return the scores' exact coefficients by columns, as given; None if they are unknown."""
+        operator, _ = self._innermost()
+        origin = self if self.origin is None else self.origin
+        if not isinstance(operator, Matrix) or (operator.roundings and not origin.decimals):
+            return None
+        # The shortest decimal of a double is the one that it was read from
+        exact = (lambda x: Fraction(repr(x))) if operator.roundings else Fraction
+        rows: Any = sp.csr_array(operator.data)
+        spans = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
+        return (
+            dict(zip(rows.indices[a:b].tolist(), map(exact, rows.data[a:b].tolist()), strict=True))
+            for a, b in spans
+        )
+
+    def exact_pencil(self) -> ExactPencil | None:
+        """Return the system in whole numbers, unless it is too large, or of rows alone."""
+        operator, cone = self._innermost()
+        # Weights on a pattern are no matrices
+        part_of_matrix = any(not part.complete for part, _ in matrices_of(cone.blocks))
+        other = cone.of_rows or part_of_matrix or cone.size > _MOST_SCORES
+        scores = None if other else self.exact_scores()
+        if scores is None:
+            return None
+        width = operator.dimension
+        return ExactPencil.of_scores(cone, scores, width, homogenised=self.homogenised)
+
+    def _on_boundary(self, weights: FloatArray) -> InfeasibilityProof | None:
+        """Prove infeasibility by exact weights on the boundary of K*, near the given ones."""
+        pencil = self.exact_pencil()
+        if pencil is None or not np.isfinite(weights).all():
+            return None
+        from perceptron_lab.systems.face_weights import weights_near
+
+        _, cone = self._innermost()
+        exact = weights_near(pencil, guess_of(cone, weights))
+        if exact is None:
+            return None
+        return InfeasibilityProof(flat_weights(cone, exact), 0.0, RATIONAL)
 
     def seek_contradiction(
         self, weights: FloatArray, point: FloatArray
     ) -> InfeasibilityProof | None:
-        """Prove that rows have exact weights with A w = 0, near these or not; None if not found.
+        """Prove that exact weights with A w = 0 exist, of cones near these; None if not found.
 
-        The search runs until the time is up or all rows have been examined; a computed ``point``
-        determines their order.
+        Of rows the search runs until the time is up or all rows have been examined; a computed
+        ``point`` determines their order.
         """
         operator, _ = self._innermost()
         if not isinstance(operator, Matrix) or not self.cone.of_rows:
-            return None
+            return self._on_boundary(self.weights_to_origin(weights))
         scores = operator.scores(self.operator.compact(point))
         weights_found = search_exact_weights(operator, self.weights_to_origin(weights), scores)
         return None if weights_found is None else InfeasibilityProof(weights_found, 0.0, RATIONAL)

@@ -44,6 +44,8 @@ class CountedSystem(System):
     homogenised
         Whether F(x) = sum x_i F_i - F_0 has a homogenising x_0, coordinate 0, with x_0 > 0 as the
         first block.
+    decimals
+        Whether the numbers as given are the shortest decimals of the stored doubles.
     objective
         c of the program min c'x that the homogenised system is of; or None.
     tolerance
@@ -67,6 +69,7 @@ class CountedSystem(System):
     unit_rows: bool = False
     multiple: float = 1.0
     homogenised: bool = False
+    decimals: bool = False
     objective: Objective | None = None
     tolerance: float = 0.0
     target: float = 0.0

@@ -303,6 +303,15 @@ class EliminatedSystem(ConicSystem):
         equations, rows = counted(len(self.equations), "equation"), counted(len(self.rows), "row")
         return f"<EliminatedSystem: {equations}, {rows} of a cone>"
 
+    def exact_scores(self) -> Iterator[Mapping[int, Fraction]]:
+        """Return the exact coefficients of M (x0 + N z) + c t, in t and z."""
+        for row in map(self.elimination.substituted, self.rows):
+            numbers = (-row.right, *row.coefficients)
+            columns = (0, *(k + 1 for k in row.columns))
+            yield {
+                j: Fraction(number, row.scale) for j, number in zip(columns, numbers, strict=True)
+            }
+
     def lifted(self, point: FloatArray) -> list[Fraction]:
         """Return (t, t x0 + N z) of a point (t, z), exactly."""
         scale, *values = [Fraction(number) for number in point.tolist()]

@@ -68,6 +68,8 @@ class SdpaData:
         and not 0. Shapes ``(entries,)``.
     roundings, objective_roundings
         0: the values, and the objective, are doubles; 1: they are doubles nearest to decimals.
+    decimals
+        Whether the values as given are the shortest decimals of these doubles.
     """
 
     objective: FloatArray
@@ -79,6 +81,7 @@ class SdpaData:
     value: FloatArray
     roundings: int = 0
     objective_roundings: int = 0
+    decimals: bool = False
 
     def __post_init__(self) -> None:
         objective, orders = self.objective, [abs(size) for size in self.blocks]
@@ -372,7 +375,8 @@ def _feasibility(data: SdpaData) -> ConicSystem:
     auxiliary = sp.csr_array(([1.0], ([0], [0])), shape=(1, len(data.objective) + 1))
     matrix, cone = _stacked(auxiliary, data, 0)
     operator = Matrix(matrix, roundings=data.roundings)
-    return ConicSystem(operator, cone, interior=_interior(operator, cone), homogenised=True)
+    inside = _interior(operator, cone)
+    return ConicSystem(operator, cone, interior=inside, homogenised=True, decimals=data.decimals)
 
 
 def recession(data: SdpaData) -> ConicSystem:

@@ -162,7 +162,13 @@ class _SdpaReader:
         indices[:, 1] = (np.cumsum(orders != 0) - 1)[indices[:, 1]]
         kept = orders[orders != 0].tolist()
         data = SdpaData.from_entries(objective.values, kept, indices, value.values)
-        return replace(data, roundings=value.roundings, objective_roundings=objective.roundings)
+        return replace(
+            data,
+            roundings=value.roundings,
+            objective_roundings=objective.roundings,
+            # Then they have 15 digits at most
+            decimals=value.integers is not None,
+        )
 
     def _refuse_conflict(self, indices: IntArray, value: FloatArray) -> None:
         """Raise an error if two entries give one position different values."""

@@ -35,7 +35,12 @@ from perceptron_lab.exact.dual_points import (
 )
 from perceptron_lab.exact.points import feasible, margin_at_least, objective_at_most
 from perceptron_lab.exact.readings import Reading, of_contents, of_sdpa, of_system, of_table
-from perceptron_lab.exact.weights import infeasible_cone, infeasible_rows, margin_at_most
+from perceptron_lab.exact.weights import (
+    infeasible_cone,
+    infeasible_on_face,
+    infeasible_rows,
+    margin_at_most,
+)
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, exactly, written
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
@@ -223,6 +228,7 @@ def _infeasible(answer: CertifiedAnswer) -> Iterator[Claim | None]:
     inside = weights if proof is None else proof.weights
     closed = system.homogenised
     yield infeasible_cone(system.cone, inside, answer.system, homogenised=closed)
+    yield infeasible_on_face(system.cone, weights, answer.system)
 
 
 def _vectors(answer: CertifiedAnswer, support: IntArray) -> list[list[int]]:

@@ -1,0 +1,317 @@
+"""Exact weights on a face of the dual cone, near computed ones.
+
+Weights of a matrix block that are singular have the form V S V', V a basis of their range in
+reduced echelon form, V = [I; K] up to the order of the rows, S positive definite. The entries of K
+are rounded to simple rationals; then A w = 0 are linear equations in S, which are solved exactly
+near the computed S. On the boundary of a second-order cone w is a multiple of (u, 1),
+norm(u) = 1, and u is treated as K.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.systems.exact_pencil import ExactPencil, Term, Weights
+from perceptron_lab.systems.exact_solutions import Equation, near_solution
+
+# Parts of the largest eigenvalue of all blocks below which eigenvalues are taken to vanish
+CUTS = (1e-11, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
+# Errors of the entries of a computed K
+ERRORS = (1e-9, 1e-6, 1e-4)
+# Binary places of S that are kept where the equations leave it free
+PLACES = (8, 40)
+# Products of scores and unknowns at most
+MOST_PRODUCTS = 3_000_000
+Column = tuple[int, ...]
+
+
+@dataclass
+class Basis:
+    """The range of the weights of a block, as computed.
+
+    Parameters
+    ----------
+    kind
+        ``matrix``, ``rows``, ``ray`` (on the boundary of a second-order cone) or ``second-order``.
+    pivots, complement
+        Rows of I and of K in V = [I; K]; the places of rows with weights, or of (u, t).
+    tail
+        K, shape ``(complement, pivots)``; u as one column for a ray.
+    core
+        S; the weights of rows; (u, t); the multiple of a ray.
+    """
+
+    kind: str
+    pivots: list[int]
+    complement: list[int]
+    tail: Any
+    core: Any
+
+    def vectors(self) -> list[list[Any]]:
+        """Return the columns of V, or (u, 1)."""
+        columns = []
+        for a, pivot in enumerate(self.pivots):
+            column: list[Any] = [0] * (len(self.pivots) + len(self.complement))
+            column[pivot] = 1
+            for q, value in zip(self.complement, self.tail[:, a], strict=True):
+                column[q] = value
+            columns.append(column)
+        return columns
+
+    @property
+    def framed(self) -> bool:
+        """Whether there is a K."""
+        return self.kind in ("matrix", "ray")
+
+
+def weights_near(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Weights | None:
+    """Return exact weights w with A w = 0 that prove something, near computed ones; or None.
+
+    Parameters
+    ----------
+    pencil
+        The data.
+    guess
+        Of each block, in the dual cone up to errors: a symmetric matrix, or a vector.
+    """
+    examined = set[tuple[int, ...]]()
+    for cut in CUTS:
+        bases = _bases(pencil, guess, cut)
+        ranks = tuple(len(basis.pivots) for basis in bases)
+        if ranks in examined or not any(ranks) or _too_large(pencil, bases):
+            continue
+        examined.add(ranks)
+        for error in ERRORS:
+            weights = _solved(pencil, [_rounded(basis, error) for basis in bases])
+            if weights is not None:
+                return weights
+    return None
+
+
+def _too_large(pencil: ExactPencil, bases: Sequence[Basis]) -> bool:
+    unknowns: int = sum(basis.core.size for basis in bases)
+    return len(pencil.rows) * unknowns > MOST_PRODUCTS
+
+
+def _bases(pencil: ExactPencil, guess: Sequence[FloatArray], cut: float) -> list[Basis]:
+    """Return the ranges of the eigenvalues above a part of the largest one."""
+    kinds = [kind for kind, _ in pencil.blocks]
+    spectra: list[tuple[FloatArray, Any]] = [
+        np.linalg.eigh(block) if kind == "matrix" else (np.sort(block), None)
+        for kind, block in zip(kinds, guess, strict=True)
+    ]
+    largest = max(float(values[-1]) for values, _ in spectra)
+    bases = []
+    for kind, block, (values, frame) in zip(kinds, guess, spectra, strict=True):
+        if kind == "matrix":
+            bases.append(_matrix_basis(block / largest, frame[:, values > cut * largest]))
+        else:
+            bases.append(_vector_basis(kind, block / largest, cut))
+    return bases
+
+
+def _matrix_basis(block: FloatArray, spanning: FloatArray) -> Basis:
+    rank, order = spanning.shape[1], list(range(len(block)))
+    if not rank:
+        return Basis("matrix", [], order, np.zeros((len(order), 0)), np.zeros((0, 0)))
+    order = scipy.linalg.qr(spanning.T, mode="r", pivoting=True)[1].tolist()
+    pivots, complement = sorted(order[:rank]), sorted(order[rank:])
+    tail = np.linalg.solve(spanning[pivots].T, spanning[complement].T).T
+    return Basis("matrix", pivots, complement, tail, block[np.ix_(pivots, pivots)])
+
+
+def _vector_basis(kind: str, vector: FloatArray, cut: float) -> Basis:
+    none = np.zeros((0, 0))
+    if kind == "rows":
+        support = np.flatnonzero(vector > cut).tolist()
+        return Basis(kind, support, [], none, vector[support])
+    length, last = float(np.linalg.norm(vector[:-1])), float(vector[-1])
+    order = list(range(len(vector)))
+    if last <= cut:
+        return Basis(kind, [], [], none, np.zeros(0))
+    if last - length > cut * last:
+        return Basis(kind, order, [], none, vector)
+    return Basis("ray", order[-1:], order[:-1], vector[:-1, None] / length, np.array([last]))
+
+
+def simplest(x: Fraction, error: Fraction) -> Fraction:
+    """Return a convergent of a continued fraction that is near a number, the first such one."""
+    p, q, p_before, q_before, rest = 1, 0, 0, 1, x
+    while True:
+        floor = math.floor(rest)
+        p, q, p_before, q_before = floor * p + p_before, floor * q + q_before, p, q
+        if abs(x - Fraction(p, q)) <= error:
+            return Fraction(p, q)
+        rest = 1 / (rest - floor)
+
+
+def _rounded(basis: Basis, error: float) -> Basis:
+    """Return a basis with K of simple rationals; the other parts as they are."""
+    if not basis.framed:
+        return basis
+    bound = Fraction(error)
+
+    def rational(number: float) -> Fraction:
+        return simplest(Fraction(number), bound * max(Fraction(1), abs(Fraction(number))))
+
+    return replace(basis, tail=_entrywise(rational, basis.tail))
+
+
+def _entrywise(function: Callable[[Any], Any], table: Any) -> Any:
+    """Return a table of Python numbers, a function of those of another one."""
+    return np.array([[function(x) for x in row] for row in table.tolist()], object).reshape(
+        table.shape
+    )
+
+
+def _solved(pencil: ExactPencil, bases: Sequence[Basis]) -> Weights | None:
+    """Return exact weights of the form V S V', near the computed S; or None.
+
+    The unknowns are the entries of S on and above its diagonal, weights of rows, (u, t) and
+    multiples of rays; V has whole numbers.
+    """
+    frames = [_whole_columns(basis) for basis in bases]
+    if any(
+        basis.kind == "ray" and columns and not _on_boundary(columns[0])
+        for basis, columns in zip(bases, frames, strict=True)
+    ):
+        return None
+    unknowns = list(_unknowns(bases))
+    index = {unknown: k for k, unknown in enumerate(unknowns)}
+    equations: list[dict[int, int]] = [{} for _ in range(pencil.width)]
+    for block, i, j, columns, values in pencil.rows:
+        check_time()
+        for unknown, coefficient in _coefficients(block, bases[block], frames[block], i, j):
+            for at, value in zip(columns, values, strict=True):
+                sums, k = equations[at], index[unknown]
+                sums[k] = sums.get(k, 0) + coefficient * value
+    listed = [Equation({k: a for k, a in row.items() if a}, 0) for row in equations]
+    for precision in PLACES:
+        guess = [_start(bases[b], frames[b], a, c, precision) for b, a, c in unknowns]
+        order = sorted(range(len(guess)), key=lambda k: (unknowns[k][1] == unknowns[k][2], k))
+        solution = near_solution([row for row in listed if row.entries], guess, order)
+        if solution is None:
+            return None
+        weights = _assembled(bases, frames, dict(zip(unknowns, solution, strict=True)))
+        if weights is not None and pencil.proves(weights):
+            return weights
+    return None
+
+
+def _whole_columns(basis: Basis) -> list[Column]:
+    """Return the columns of V, each multiplied by a whole number that makes it whole."""
+    if not basis.framed:
+        return []
+    columns = []
+    for column in basis.vectors():
+        common = math.lcm(*(Fraction(x).denominator for x in column))
+        columns.append(tuple(int(x * common) for x in column))
+    return columns
+
+
+def _on_boundary(ray: Column) -> bool:
+    return sum(x * x for x in ray[:-1]) == ray[-1] ** 2
+
+
+def _unknowns(bases: Sequence[Basis]) -> Iterator[tuple[int, int, int]]:
+    """Yield (block, a, b) of each unknown."""
+    for block, basis in enumerate(bases):
+        rank = len(basis.pivots)
+        if basis.kind == "matrix":
+            yield from ((block, a, b) for a, b in combinations_with_replacement(range(rank), 2))
+        else:
+            yield from ((block, a, a) for a in range(rank))
+
+
+def _coefficients(
+    block: int, basis: Basis, frame: Sequence[Column], i: int, j: int
+) -> Iterator[tuple[tuple[int, int, int], int]]:
+    """Yield the unknowns of the weight of a score (i, j), and their coefficients."""
+    if basis.kind == "ray":
+        yield from (((block, 0, 0), ray[i]) for ray in frame if ray[i])
+    elif basis.kind != "matrix":
+        yield from (((block, a, a), 1) for a, row in enumerate(basis.pivots) if row == i)
+    for a, v in enumerate(frame) if basis.kind == "matrix" else ():
+        for b in range(a, len(frame)):
+            u = frame[b]
+            number = v[i] * u[j] + (u[i] * v[j] if a != b else 0)
+            if number:
+                yield (block, a, b), number * (1 + (i != j))
+
+
+def _start(basis: Basis, frame: Sequence[Column], a: int, b: int, precision: int) -> Fraction:
+    """Return the computed value of an unknown, rounded to binary places."""
+    value = basis.core[a, b] if basis.kind == "matrix" else basis.core[a]
+    scale = frame[a][basis.pivots[a]] * frame[b][basis.pivots[b]] if basis.kind == "matrix" else 1
+    scale = frame[0][-1] if basis.kind == "ray" else scale
+    return Fraction(round(math.ldexp(float(value), precision)), scale << precision)
+
+
+def _assembled(
+    bases: Sequence[Basis], frames: Sequence[Sequence[Column]], values: dict[Any, Fraction]
+) -> Weights | None:
+    """Return the weights of a solution, or None where they are not in the dual cone."""
+    weights: Weights = []
+    for block, (basis, frame) in enumerate(zip(bases, frames, strict=True)):
+        rank = range(len(basis.pivots))
+        diagonal = [values[block, a, a] for a in rank]
+        terms: list[Term] | None
+        if basis.kind == "matrix":
+            core = [[values[block, min(a, b), max(a, b)] for b in rank] for a in rank]
+            terms = semidefinite_terms(core, frame)
+        elif basis.kind == "second-order":
+            inside = not rank or (
+                diagonal[-1] >= 0 and 2 * diagonal[-1] ** 2 >= sum(x * x for x in diagonal)
+            )
+            terms = [(Fraction(1), tuple(diagonal))] if any(diagonal) else []
+            terms = terms if inside else None
+        else:
+            vectors = frame if basis.kind == "ray" else [(row,) for row in basis.pivots]
+            pairs = list(zip(diagonal, vectors, strict=True))
+            terms = [(d, tuple(map(Fraction, v))) for d, v in pairs if d]
+            terms = terms if min(diagonal, default=Fraction()) >= 0 else None
+        if terms is None:
+            return None
+        weights.append(terms)
+    return weights
+
+
+def semidefinite_terms(
+    matrix: list[list[Fraction]], frame: Sequence[Sequence[int]]
+) -> list[Term] | None:
+    """Return d_k > 0 and v_k with V S V' = sum_k d_k v_k v_k', by LDL'; None if S is indefinite.
+
+    Parameters
+    ----------
+    matrix
+        S, symmetric, which is overwritten.
+    frame
+        The columns of V.
+    """
+    rank, terms = len(matrix), list[Term]()
+    for k in range(rank):
+        check_time()
+        pivot, column = matrix[k][k], [matrix[i][k] for i in range(rank)]
+        if pivot < 0 or (not pivot and any(column[k:])):
+            return None
+        if not pivot:
+            continue
+        factors = [Fraction(int(i == k)) if i <= k else column[i] / pivot for i in range(rank)]
+        spanning = [(factor, v) for factor, v in zip(factors, frame, strict=True) if factor]
+        vector = [sum((f * v[i] for f, v in spanning), Fraction()) for i in range(len(frame[0]))]
+        common = Fraction(math.lcm(*(x.denominator for x in vector)))
+        terms.append((pivot / common**2, tuple(x * common for x in vector)))
+        for i in range(k + 1, rank):
+            for j in range(k + 1, rank):
+                matrix[i][j] -= factors[i] * column[j]
+    return terms

@@ -1,0 +1,146 @@
+"""Exact weights on the boundary of the dual cone: planted faces, and systems with no others."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from fractions import Fraction
+
+import cvxpy
+import numpy as np
+import pytest
+
+from perceptron_lab import Budget, ConicSystem, Status, solve
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.datasets.formats.sdpa import parse_sdpa
+from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.readings import of_system
+from perceptron_lab.exact.weights import infeasible_on_face
+from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim
+from perceptron_lab.systems.exact_pencil import guess_of
+from perceptron_lab.systems.face_weights import weights_near
+from perceptron_lab.systems.pencil import homogenised
+from perceptron_lab.systems.system import Objective, System
+
+
+def planted(seed: int) -> tuple[ConicSystem, FloatArray, FloatArray]:
+    """Return a matrix inequality, W with <F_i, W> = 0 for all i, and flat weights near W."""
+    rng = np.random.default_rng(seed)
+    order, unknowns = int(rng.integers(2, 6)), int(rng.integers(1, 6))
+    rank = int(rng.integers(1, order + 1))
+    basis, core = rng.integers(-3, 4, (order, rank)), rng.integers(-2, 3, (rank, rank))
+    weights = basis @ (core @ core.T + np.eye(rank, dtype=int)) @ basis.T
+    matrices = []
+    for _ in range(unknowns + 1):
+        left, right = (g + g.T for g in rng.integers(-3, 4, (2, order, order)))
+        matrices.append((right * weights).sum() * left - (left * weights).sum() * right)
+    # One connected block, whatever the matrices are
+    matrices[0] = matrices[0] + 0.0
+    system = ConicSystem.from_matrices(matrices[0], [m.astype(float) for m in matrices[1:]])
+    system = replace(system, objective=Objective(np.zeros(unknowns)))
+    flat = np.zeros(system.cone.size)
+    part, at = system.cone.blocks[-1]
+    if part.rank == order and len(system.cone.blocks) == 2:
+        noise = 1e-10 * rng.standard_normal(part.size)
+        flat[at] = weights[part.rows, part.columns] * part.multiplicity + noise
+    return system, weights.astype(float), flat
+
+
+def written(seed: int) -> tuple[CheckedSystem, Claim]:
+    """Return the checker's system and the claim by planted weights."""
+    system, _, flat = planted(seed)
+    data = of_system(system).system()
+    claim = infeasible_on_face(system.cone, flat, data)
+    assert claim is not None
+    return data, claim
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_planted_weights_become_exact(seed: int) -> None:
+    system, _, flat = planted(seed)
+    pencil = system.exact_pencil()
+    assert pencil is not None
+    exact = weights_near(pencil, guess_of(system.cone, flat))
+    assert exact is not None
+    assert not any(pencil.image(exact))
+    assert all(d > 0 for terms in exact for d, _ in terms)
+    assert system.prove_infeasible(flat) is not None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_checker_accepts_them_and_refuses_every_change(seed: int) -> None:
+    data, claim = written(seed)
+    assert checker().check_claim(data, claim).startswith("no x has F(x)")
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        forged = copy.deepcopy(claim)
+        lists = [part for block in forged["weights"] for part in block if part]
+        numbers = lists[int(rng.integers(len(lists)))]
+        numbers[int(rng.integers(len(numbers)))] += int(rng.choice([-1, 1]))
+        total = sum_of(data, forged)
+        if total is None or any(total):
+            with pytest.raises((checker().Refuted, ValueError)):
+                checker().check_claim(data, forged)
+
+
+def sum_of(data: CheckedSystem, claim: Claim) -> list[Fraction] | None:
+    """Return A w of a claim about one matrix and the row x_0 > 0; None if w is indefinite."""
+    (places, numbers), (parts, rest, *rows) = claim["weights"]
+    if min([*numbers, *parts, *rest]) < 0:
+        return None
+    frame = np.array(rows, dtype=object).reshape(len(rest), len(parts))
+    matrix = frame @ np.diag(np.array(parts, dtype=object)) @ frame.T + np.diag(
+        np.array(rest, dtype=object)
+    )
+    total = [Fraction()] * data.width
+    for block, i, j, columns, values in data.rows:
+        weight = dict(zip(places, numbers, strict=True)).get(i, 0) if block == 0 else matrix[i, j]
+        for at, value in zip(columns, values, strict=True):
+            total[at] += (1 + (i != j)) * weight * value
+    return total
+
+
+def sdpa(text: str) -> ConicSystem:
+    return homogenised(parse_sdpa(text))
+
+
+def lyapunov(matrix: list[list[float]]) -> System:
+    a = np.array(matrix)
+    p = cvxpy.Variable(a.shape, symmetric=True)
+    constraints = [p >> np.eye(len(a)), a.T @ p + p @ a << -np.eye(len(a))]
+    return ConicSystem.from_cvxpy(cvxpy.Problem(cvxpy.Minimize(0), constraints))
+
+
+def gram() -> System:
+    q, s, t = cvxpy.Variable((3, 3), PSD=True), cvxpy.Variable(), cvxpy.Variable()
+    constraints = [q[0, 0] == t, q[1, 1] == -1, q[2, 2] == s, q[0, 1] == 0, q[1, 2] == 0]
+    return ConicSystem.from_cvxpy(cvxpy.Problem(cvxpy.Minimize(0), constraints))
+
+
+def cone_and_rows() -> System:
+    x, t = cvxpy.Variable(), cvxpy.Variable()
+    constraints = [x >= 1, x <= 0, cvxpy.SOC(t, cvxpy.hstack([x]))]
+    return ConicSystem.from_cvxpy(cvxpy.Problem(cvxpy.Minimize(0), constraints))
+
+
+CASES = {
+    "diag(-1, x)": (lambda: sdpa("1\n1\n2\n0\n0 1 1 1 1\n1 1 2 2 1\n"), "semidefinite"),
+    "-1 >= 0, x >= 0": (lambda: sdpa("1\n1\n-2\n0\n0 1 1 1 1\n1 1 2 2 1\n"), "semidefinite"),
+    "[[x, 1], [1, 0]]": (lambda: sdpa("1\n1\n2\n0\n0 1 1 2 -1\n1 1 1 1 1\n"), "definite"),
+    "decimals": (lambda: sdpa("1\n1\n2\n0\n0 1 1 1 .3\n1 1 2 2 .1\n"), "semidefinite"),
+    "saddle": (lambda: lyapunov([[1.0, 2.0], [0.0, -3.0]]), "semidefinite"),
+    "Gram matrix": (gram, "semidefinite"),
+    "rows": (cone_and_rows, "no x is in all cones"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_systems_that_have_weights_on_the_boundary_only(name: str) -> None:
+    make, sentence = CASES[name]
+    system = make()
+    result = solve(system, budget=Budget(seconds=60))
+    assert (result.status, result.proved) == (Status.INFEASIBLE, True), result.message
+    assert result.message.endswith(sentence)
+    assert isinstance(system, ConicSystem)
+    assert result.weights is not None
+    assert system.prove_infeasible(result.weights) is not None
