@@ -49,6 +49,7 @@ def test_maxcut_factors_crosses_its_levels(tmp_path: Path) -> None:
         f"problems=[{{dataset: maxcut, instances: [random-6-8], algorithms: {labels}}}]",
         "budget.updates=300",
         "experiment=small",
+        "report.figures=[rivals]",
     ]
     assert run_config("maxcut_factors", tmp_path, overrides) == 0
     rows = pd.read_csv(tmp_path / "small" / "runs.csv")

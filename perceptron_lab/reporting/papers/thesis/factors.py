@@ -298,7 +298,9 @@ def rivals_figure(evidence: Evidence) -> Figure:
             _draw(axes, position, effect, looks[" ".join(pair.first[:2])], hollow)
         axes.axhline(1.0, color="0.5", linewidth=0.8)
         drawing.rule_logarithmic(axes, "y")
-        axes.set_xticks(range(len(conditions)), ["\n".join(words) for words in conditions])
+        # Broken at hyphens, as the names of oracles are longer than their share of the axis
+        ticks = ["\n".join(words).replace("-", "-\n") for words in conditions]
+        axes.set_xticks(range(len(conditions)), ticks)
         axes.tick_params(axis="x", labelsize=6)
         axes.set_ylabel(f"{name}: {pairs[0].first[0]} / {pairs[0].second[0]}")
     style: drawing.Style = {"color": "0.3", "marker": "o", "linestyle": "none", "markersize": 3.5}
