@@ -19,7 +19,7 @@ from flint import fmpz, fmpz_mat
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from perceptron_lab.core.time_limit import check_time, in_time
-from perceptron_lab.systems.exact_solutions import SMALLEST_LIFTED
+from perceptron_lab.systems.exact_solutions import SMALLEST_LIFTED, dense_table
 from perceptron_lab.systems.lifted_solutions import LiftedMatrix
 
 Quotient = tuple[Any, Any]
@@ -139,14 +139,7 @@ class BlockTriangular:
 
     def _factor(self, number: int) -> Any:
         rows, columns = self.blocks[number]
-        position = {j: k for k, j in enumerate(columns)}
-        table = []
-        for i in rows:
-            line = [0] * len(columns)
-            for j, entry in self.rows[i].items():
-                if j in position:
-                    line[position[j]] = entry
-            table.append(line)
+        table = dense_table([self.rows[i] for i in rows], columns)
         if len(table) < SMALLEST_LIFTED:
             return _Small(fmpz_mat(table))
         lifted = LiftedMatrix.of(table)

@@ -247,7 +247,7 @@ class Factors:
 
     @property
     def _square(self) -> list[list[int]]:
-        return [[self.entries[i].get(j, 0) for j in self.pivots] for i in in_time(self.rows)]
+        return dense_table([self.entries[i] for i in self.rows], self.pivots)
 
     @cached_property
     def _lifted(self) -> LiftedMatrix | None:
@@ -326,8 +326,7 @@ def independent(columns: Sequence[Mapping[int, int]]) -> bool:
     rows = sorted({i for column in columns for i in column})
     if len(rows) < len(columns) or len(rows) * len(columns) > MOST_ENTRIES:
         return False
-    table = [[column.get(i, 0) % PRIME for i in rows] for column in columns]
-    return len(_pivots(table)) == len(columns)
+    return len(_pivots(dense_table(columns, rows, PRIME))) == len(columns)
 
 
 def basis(
@@ -340,14 +339,27 @@ def basis(
     if not equations or not columns:
         return [], []
     most = MOST_PIVOTS if most_pivots is None else most_pivots
-    table = [
-        [equation.entries.get(j, 0) % PRIME for j in columns] for equation in in_time(equations)
-    ]
+    table = dense_table([equation.entries for equation in equations], columns, PRIME)
     pivots = _pivots(table, most)
     if len(pivots) > most:
         return None
     turned = [[row[column] for row in table] for column in pivots]
     return _pivots(turned), [columns[column] for column in pivots]
+
+
+def dense_table(
+    rows: Sequence[Mapping[int, int]], columns: Sequence[int], modulus: int | None = None
+) -> list[list[int]]:
+    """Return sparse rows as a table of some of their columns, its entries modulo a number."""
+    place = {j: k for k, j in enumerate(columns)}
+    table = []
+    for row in in_time(rows):
+        entries = [0] * len(place)
+        for j, entry in row.items():
+            if j in place:
+                entries[place[j]] = entry if modulus is None else entry % modulus
+        table.append(entries)
+    return table
 
 
 def _pivots(table: list[list[int]], most: int | None = None) -> list[int]:

@@ -20,10 +20,11 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import count
+from operator import floordiv, mul
 from typing import Any, Final
 
 import numpy as np
-from flint import fmpz, fmpz_poly, nmod_mat
+from flint import fmpz, fmpz_mat, fmpz_poly, nmod_mat
 
 from perceptron_lab.core.time_limit import check_time, in_time
 from perceptron_lab.numerics.compiled.whole_words import lifted_digits
@@ -32,6 +33,7 @@ from perceptron_lab.numerics.compiled.whole_words import lifted_digits
 _PRIMES = (2147483647, 2147483629, 2147483587)
 # Bits of a word, and those of the modulus beyond what is needed
 _WORD, _SPARE = 32, 64
+_SHORT: Final = 63  # Bits of numbers that an array of two words each does not hold
 # Operations on words between two looks at the clock, about 0.05 s
 _AT_A_TIME: Final = 50_000_000
 _STEPS: Final = 1024  # of Euclid's algorithm
@@ -56,7 +58,7 @@ class LiftedMatrix:
 
     def __init__(self, matrix: Matrix, divisors: list[int], inverse: Any, prime: int) -> None:
         self._matrix, self._divisors, self.prime = matrix, divisors, prime
-        residues = np.array([int(entry) for entry in inverse.entries()], dtype=np.uint32)
+        residues = np.fromiter(map(int, inverse.entries()), np.uint32)
         self.inverse = residues.reshape(len(matrix), len(matrix))
         self._denominator = fmpz(1)  # of the last solution
 
@@ -64,12 +66,14 @@ class LiftedMatrix:
     def of(cls, matrix: Matrix) -> LiftedMatrix | None:
         """Return a matrix with its inverse; None if it is singular modulo three primes."""
         # Shorter columns need fewer digits of the solution
-        divisors = [math.gcd(*column) or 1 for column in zip(*matrix, strict=True)]
-        reduced = [[a // c for a, c in zip(row, divisors, strict=True)] for row in in_time(matrix)]
+        divisors = [math.gcd(*column) or 1 for column in in_time(zip(*matrix, strict=True))]
+        reduced = matrix
+        if any(divisor > 1 for divisor in divisors):
+            reduced = [list(map(floordiv, row, divisors)) for row in in_time(matrix)]
+        whole = fmpz_mat(reduced)
         for prime in in_time(_PRIMES):
-            residues = [a % prime for row in reduced for a in row]
             try:
-                inverse = nmod_mat(len(reduced), len(reduced), residues, prime).inv()
+                inverse = nmod_mat(whole, prime).inv()
             except ZeroDivisionError:
                 continue
             return cls(reduced, divisors, inverse, prime)
@@ -105,8 +109,12 @@ class LiftedMatrix:
         words = longest // _WORD + 1
         offset = 1 << max(0, longest - _WORD * (words - 1))
         shift = offset << _WORD * (words - 1)
-        shifted = [[a + shift for a in row] for row in in_time(self._matrix)]
-        return np.moveaxis(_to_words(shifted, words), -1, 0).copy(), offset
+        if longest < _SHORT:
+            short = np.array(self._matrix, dtype="<i8") + shift
+            table = short.view("<u4").reshape(*short.shape, 2)[:, :, :words]
+        else:
+            table = _to_words([[a + shift for a in row] for row in in_time(self._matrix)], words)
+        return np.moveaxis(table, -1, 0).copy(), offset
 
     def _hadamard(self, right: Sequence[int]) -> tuple[int, int]:
         """Return bits of upper bounds of the numerators of x and of its denominator."""
@@ -120,9 +128,9 @@ class LiftedMatrix:
     @cached_property
     def _squares(self) -> tuple[list[int], list[int]]:
         """The sums of squares of rows and of columns."""
-        rows = [sum(a * a for a in row) for row in in_time(self._matrix)]
+        rows = [sum(map(mul, row, row)) for row in in_time(self._matrix)]
         columns = in_time(zip(*self._matrix, strict=True))
-        return rows, [sum(a * a for a in column) for column in columns]
+        return rows, [sum(map(mul, column, column)) for column in columns]
 
 
 class _Digits:

@@ -14,10 +14,10 @@ from perceptron_lab.algorithms.linear.alternatives import Work
 from perceptron_lab.algorithms.linear.exact_answers import (
     absorbed,
     best_bounds,
-    decided_by_pivots,
     largest_violation,
     partition_by_pivots,
     point_near,
+    weights_at_vertex,
     weights_near,
 )
 from perceptron_lab.algorithms.linear.exact_optimum import minimised
@@ -54,8 +54,6 @@ MOST_ENTRIES = 200_000
 # Large systems have a strictly complementary pair up to so many entries, if HiGHS finds it in some
 # seconds, or in so many times the seconds that the decision took
 LARGEST_PAIR, PAIR_SECONDS, PATIENCE = 50_000, 5.0, 3.0
-# One of at most so many takes next to no time
-FEW_ENTRIES = 2_000
 
 
 @dataclass
@@ -103,7 +101,7 @@ def decide(
     """
     obvious = _obvious(system)
     if obvious is not None:
-        return infeasible_decision(system, obvious, "contradictory bounds")
+        return infeasible_decision(system, obvious, "contradictory bounds", Work(0))
     search = _LinearSearch(system, Work(pivots))
     decision = None
     with suppress(TimeIsUp):
@@ -164,8 +162,7 @@ class _LinearSearch:
         self.iterations += optimum.iterations
         words = "exact pivots" if optimum.pivots else "a basis of HiGHS"
         if optimum.status is Status.INFEASIBLE:
-            weights = _fewest(self.system, optimum.weights, self.work)
-            return infeasible_decision(self.system, weights, words)
+            return infeasible_decision(self.system, optimum.weights, words, self.work)
         if optimum.status is not Status.FEASIBLE or optimum.point is None:
             return None
         return _feasible(self.system, optimum.point, {}, words, self.work)
@@ -208,25 +205,12 @@ def _made_exact(
         thin = weights_near(system, guess, None)
         if thin is None or contradiction(system, thin) is None:
             return None
-        return infeasible_decision(
-            system, _fewest(system, thin, work), "weights near those of HiGHS"
-        )
+        return infeasible_decision(system, thin, "weights near those of HiGHS", work)
     always: Weights | None = None
     with suppress(TimeIsUp):
         # w'b = w'A x = 0 comes of itself: all that has a weight is tight at the point
         always = weights_near(system, guess, None) if len(proposal.tight) else {}
     return _feasible(system, point, always or {}, "near a point of HiGHS", work)
-
-
-def _fewest(system: LinearSystem, weights: Weights, work: Work) -> Weights:
-    """Return weights of a contradiction of which no condition can be left out, where affordable."""
-    entries = len(weights) * (len(system.variables) + 1)
-    if entries > FEW_ENTRIES or _irreducible(system, weights):
-        return weights
-    with suppress(TimeIsUp):
-        alternatives = decided_by_pivots(system, sorted(weights), work)
-        return weights if alternatives is None or alternatives[0] is not None else alternatives[1]
-    return weights
 
 
 def _contradiction_near(
@@ -239,19 +223,14 @@ def _contradiction_near(
         at_vertex = of_whole(rows, vertex)
         multipliers = weights_near(system, at_vertex, 1)
         if multipliers is not None and contradiction(system, multipliers) is not None:
-            return infeasible_decision(system, multipliers, "weights at a vertex")
+            return infeasible_decision(system, multipliers, "weights at a vertex", work)
         multipliers = absorbed(system, at_vertex)
         if multipliers is not None:
-            return infeasible_decision(
-                system,
-                _fewest(system, multipliers, work),
-                "weights whose residual the bounds absorb",
-            )
+            words = "weights whose residual the bounds absorb"
+            return infeasible_decision(system, multipliers, words, work)
     for multipliers in (absorbed(system, weights), weights_near(system, weights, 1)):
         if multipliers is not None and contradiction(system, multipliers) is not None:
-            return infeasible_decision(
-                system, _fewest(system, multipliers, work), "weights near those of HiGHS"
-            )
+            return infeasible_decision(system, multipliers, "weights near those of HiGHS", work)
     return None
 
 
@@ -278,30 +257,34 @@ def _feasible(
     return LinearDecision(Status.FEASIBLE, proof, method, to_doubles(point))
 
 
-def infeasible_decision(system: LinearSystem, weights: Weights, method: str) -> LinearDecision:
+def infeasible_decision(
+    system: LinearSystem, weights: Weights, method: str, work: Work
+) -> LinearDecision:
     """Return the decision of weights, as whole numbers without a common divisor.
 
-    At every x, w'b / sum |w| is at most the largest violation of a condition.
+    Conditions that are not needed are left out, as far as the work and the time allow. At every x,
+    w'b / sum |w| is at most the largest violation of a condition.
     """
+    weights, minimal = _fewest(system, weights, work)
     integers, _ = over_common(weights.values())
-    weights = dict(
-        zip(weights, (Fraction(integer, math.gcd(*integers)) for integer in integers), strict=True)
-    )
+    divisor = math.gcd(*integers)
+    weights = {k: Fraction(n, divisor) for k, n in zip(weights, integers, strict=True)}
     value = contradiction(system, weights)
     assert value is not None
     least = value / sum(map(abs, weights.values()))
     violation = to_double(least, rounding="down"), None
-    proof = LinearProof(
-        weights=weights, irreducible=_irreducible(system, weights), violation=violation
-    )
+    proof = LinearProof(weights=weights, irreducible=minimal, violation=violation)
     return LinearDecision(Status.INFEASIBLE, proof, method, np.zeros(len(system.variables)))
 
 
-def _irreducible(system: LinearSystem, weights: Weights) -> bool:
-    """Return whether a contradiction is proved to be irreducible before the time is up."""
+def _fewest(system: LinearSystem, weights: Weights, work: Work) -> tuple[Weights, bool]:
+    """Return weights of a contradiction, and whether none of its conditions can be left out."""
     with suppress(TimeIsUp):
-        return irreducible(system, weights)
-    return False
+        if irreducible(system, weights):
+            return weights, True
+        weights = weights_at_vertex(system, sorted(weights), work) or weights
+        return weights, irreducible(system, weights)
+    return weights, False
 
 
 def _undecided(search: _LinearSearch, reason: str | None) -> LinearDecision:

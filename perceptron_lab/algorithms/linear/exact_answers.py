@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from perceptron_lab.algorithms.linear.alternatives import Alternative, Work, alternative
+from perceptron_lab.algorithms.linear.exact_optimum import minimised
 from perceptron_lab.algorithms.linear.proofs import Weights, contradiction, tight_at
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
@@ -87,12 +88,7 @@ def weights_near(
         what comes.
     """
     support = [k for k, weight in enumerate(guess) if weight]
-    rows: dict[int, dict[int, int]] = {}
-    for position, k in enumerate(support):
-        check_time()
-        condition_k = system.conditions[k]
-        for j, number in zip(condition_k.columns, condition_k.coefficients, strict=True):
-            rows.setdefault(j, {})[position] = number
+    rows = _transposed(system, support)
     sums = {position: system.conditions[k].right for position, k in enumerate(support)}
     equations = [Equation(row, 0) for row in rows.values()]
     if value is not None:
@@ -107,6 +103,17 @@ def weights_near(
     if solution is None:
         return None
     return _unscaled_weights(system, dict(zip(support, solution, strict=True)))
+
+
+def _transposed(system: LinearSystem, support: Sequence[int]) -> dict[int, dict[int, int]]:
+    """Return the coefficients of some conditions by variable, and by place in the support."""
+    rows: dict[int, dict[int, int]] = {}
+    for position, k in enumerate(support):
+        check_time()
+        row = system.conditions[k]
+        for j, number in zip(row.columns, row.coefficients, strict=True):
+            rows.setdefault(j, {})[position] = number
+    return rows
 
 
 def _unscaled_weights(system: LinearSystem, integers: Weights) -> dict[int, Fraction]:
@@ -154,28 +161,41 @@ def best_bounds(system: LinearSystem) -> dict[tuple[int, bool], tuple[Fraction, 
     return bounds
 
 
-def decided_by_pivots(
-    system: LinearSystem, rows: Sequence[int], work: Work
-) -> tuple[tuple[Fraction, ...] | None, dict[int, Fraction]] | None:
-    """Return an exact point of chosen conditions, or None and weights of a contradiction.
+def weights_at_vertex(system: LinearSystem, support: Sequence[int], work: Work) -> Weights:
+    """Return weights of a contradiction at a vertex of sum_k w_k (a_k, b_k) = (0, 1).
 
-    None if the work is spent.
+    The conditions of a vertex are independent: none of them can be left out. The weights are empty
+    if the work is spent.
+
+    Parameters
+    ----------
+    support
+        The conditions that may have weights; they contradict each other.
+    work
+        The pivots that are left.
     """
-    width = len(system.variables)
-    columns, owners = _columns(system, rows, frozenset(), last=None)
-    answer = alternative(columns, width, work)
-    if answer is None:
-        return None
-    if answer.multipliers is not None:
-        *entries, last = answer.multipliers
-        return tuple(-entry / last for entry in entries), {}
-    return None, _unscaled_weights(system, _gathered(answer, owners))
+    selected = [system.conditions[k] for k in support]
+    sums = {position: row.right for position, row in enumerate(selected) if row.right}
+    equations = [
+        Condition(tuple(row), tuple(row.values()), int(row is sums), 1, True, "")
+        for row in (*_transposed(system, support).values(), sums)
+    ]
+    signs = [
+        Condition((position,), (1,), 0, 1, False, "")
+        for position, row in enumerate(selected)
+        if not row.equation
+    ]
+    alternative = LinearSystem((*equations, *signs), tuple(map(str, support)))
+    optimum = minimised(alternative, {}, work.pivots - work.pivots_made)
+    work.pivots_made += optimum.pivots
+    point = optimum.point or ()
+    return _unscaled_weights(system, dict(zip(support, point, strict=bool(point))))
 
 
 def _columns(
-    system: LinearSystem, rows: Sequence[int], equal: frozenset[int], last: int | None
+    system: LinearSystem, rows: Sequence[int], equal: frozenset[int]
 ) -> tuple[list[dict[int, int]], list[tuple[int, int]]]:
-    """Return (a_k, b_k) as columns, equations in both directions, and condition and sign of each.
+    """Return (a_k, 1) as columns, equations (a_k, 0) in both directions, and what each stands for.
 
     Parameters
     ----------
@@ -183,8 +203,6 @@ def _columns(
         Conditions.
     equal
         The inequalities that count as equations.
-    last
-        In place of b_k: this number for inequalities, and 0 for equations; None leaves b_k.
     """
     width = len(system.variables)
     columns, owners = [], []
@@ -192,12 +210,11 @@ def _columns(
         check_time()
         row = system.conditions[k]
         both = row.equation or k in equal
-        below = row.right if last is None else (0 if both else last)
         for sign in (1, -1)[: 1 + both]:
             column = {
                 j: sign * number for j, number in zip(row.columns, row.coefficients, strict=True)
             }
-            columns.append(column | ({width: sign * below} if below else {}))
+            columns.append(column if both else column | {width: 1})
             owners.append((k, sign))
     return columns, owners
 
@@ -225,7 +242,7 @@ def partition_by_pivots(
     equations = [k for k, row in enumerate(system.conditions) if row.equation]
     tight = tight_at(system, point)
     while set(tight) - equal:
-        columns, owners = _columns(system, [*equations, *tight], equal, last=1)
+        columns, owners = _columns(system, [*equations, *tight], equal)
         answer = alternative(columns, width, work)
         if answer is None:
             return None

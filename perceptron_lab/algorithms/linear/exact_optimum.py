@@ -127,22 +127,22 @@ def _proved(program: BoundedProgram, outcome: Outcome) -> ExactOptimum:
 
 
 def _bracket(search: Refinement, status: Status) -> ExactOptimum:
-    """Return bounds from the last basis: its multipliers, and its point if that is feasible.
+    """Return bounds from multipliers, and from the point of a basis if that is feasible.
 
-    Whatever the multipliers y are, c - A'y is made up for by bounds of variables where these exist
-    (Neumaier and Shcherbina, Mathematical Programming 99, 2004).
+    Bases are that of all activities, which takes no time, and the last one. Whatever the
+    multipliers y are, c - A'y is made up for by bounds of variables where these exist (Neumaier
+    and Shcherbina, Mathematical Programming 99, 2004).
     """
     optimum, program = ExactOptimum(status), search.program
-    basis = None if search.last is None else search.last.basis
     with last_proofs(), suppress(TimeIsUp, ArithmeticError):
-        multipliers = search.multipliers
-        if multipliers is not None:
-            optimum = _bounded_below(optimum, program, multipliers)
-        if basis is not None and not basis.violations:
-            optimum = replace(optimum, point=basis.point, upper=program.value(basis.point))
-        if basis is not None:
+        optimum = _bounded_below(optimum, program, search.multipliers)
+        for basis in (search.slack(), *([] if search.last is None else [search.last.basis])):
+            value = None if basis.violations else program.value(basis.point)
+            if value is not None and (optimum.upper is None or value < optimum.upper):
+                optimum = replace(optimum, point=basis.point, upper=value)
             optimum = _bounded_below(optimum, program, basis.duals)
-    return optimum
+    met = optimum.upper is not None and optimum.lower == optimum.upper
+    return replace(optimum, status=Status.FEASIBLE) if met else optimum
 
 
 def _bounded_below(

@@ -46,6 +46,7 @@ _PRECISE = {
     "dual_feasibility_tolerance": 1e-9,
     "small_matrix_value": 1e-12,
 }
+_SHARE = 0.9
 # Weights below this part of the largest may stand for zeros
 NOTHING = 1e-9
 
@@ -176,7 +177,8 @@ def run_highs(program: HighsProgram, start: Start | None = None) -> HighsAnswer:
     TimeIsUp
         If a time limit ends before HiGHS says anything.
     """
-    arguments = program, seconds_left(), start
+    # HiGHS ends a little before its process is killed, so that its last multipliers are known
+    arguments = program, _SHARE * seconds_left(), start
     quick = program.matrix.nnz <= QUICK
     return solved_here(*arguments) if quick else killable(solved_here, *arguments)
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from perceptron_lab.algorithms.linear.alternatives import Work
 from perceptron_lab.algorithms.linear.deciding import LinearDecision, infeasible_decision
 from perceptron_lab.algorithms.linear.exact_optimum import ExactOptimum, minimised
 from perceptron_lab.algorithms.linear.linear_result import LinearResult, solve_linear
@@ -63,20 +64,23 @@ def linear_optimum(
 
     def method() -> LinearDecision:
         optimum = minimised(system, costs, pivots)
-        return _decision(system, optimum, None if stop is None else stop())
+        return _decision(system, optimum, pivots, None if stop is None else stop())
 
     result = solve_linear(system, pivots=pivots, seconds=seconds, stop=stop, method=method)
     return _with_bounds(result, system, width or Width(1e-8))
 
 
-def _decision(system: LinearSystem, optimum: ExactOptimum, stopped: str | None) -> LinearDecision:
+def _decision(
+    system: LinearSystem, optimum: ExactOptimum, pivots: int, stopped: str | None
+) -> LinearDecision:
     """Return an optimum as a decision about the conditions."""
     status, point = optimum.status, optimum.point
     words = stopped or "no exact answer within the budget"
     method = "exact pivots" if optimum.pivots else "a basis of HiGHS"
     if status is Status.INFEASIBLE:
-        decision = infeasible_decision(system, optimum.weights, method)
-        return replace(decision, pivots=optimum.pivots, iterations=optimum.iterations)
+        work = Work(pivots, optimum.pivots)
+        decision = infeasible_decision(system, optimum.weights, method, work)
+        return replace(decision, pivots=work.pivots_made, iterations=optimum.iterations)
     proof = LinearProof(dual=optimum.weights)
     if point is not None:
         tight = tuple(tight_at(system, point))

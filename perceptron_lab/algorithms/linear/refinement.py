@@ -19,7 +19,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
@@ -60,6 +60,8 @@ _SWEEPS: Final = 4
 _FAR: Final = 1e15
 _ROUNDS: Final = 12
 _FEW: Final = 8
+# Variables of a basis, beyond which a pivot takes seconds
+_LARGE: Final = 500
 # Bits of whole numbers, beyond which they are cut off before they become doubles
 _LONG: Final = 64
 # Bits of the largest scaled entry: HiGHS refuses entries beyond 1e15
@@ -208,7 +210,8 @@ class Refinement:
     last
         The last basis.
     multipliers
-        Of the rows, by HiGHS's first answer; they prove a bound, if no good one.
+        Of the rows, by HiGHS's first answer, the optimum or not; they prove a bound, if no good
+        one.
     """
 
     program: BoundedProgram
@@ -216,7 +219,7 @@ class Refinement:
     iterations: int = 0
     claim: str = ""
     last: Outcome | None = None
-    multipliers: Mapping[int, Quotient] | None = None
+    multipliers: Mapping[int, Quotient] = field(default_factory=dict)
 
     def solved(self) -> Outcome | None:
         """Return what is proved; None where no basis comes, or the pivots are spent.
@@ -227,19 +230,21 @@ class Refinement:
             If a time limit ends first; ``last`` has the last basis.
         """
         for basis in self._proposed():
+            # Where each pivot takes seconds, the least violation of the rows is cheaper
+            costly = self.claim == CONTRADICTION and len(basis.solved) > _LARGE
             with suppress(SingularError):
-                self.last = pivoted(basis, self.work, _FEW)
+                self.last = pivoted(basis, self.work, 0 if costly else _FEW)
                 if self.last.ended:
                     return self.last
         if self.claim == CONTRADICTION:
             weights = self._elastic_weights()
             if weights:
-                return Outcome(self._slack(), contradiction=weights)
+                return Outcome(self.slack(), contradiction=weights)
         if self.claim in UNBOUNDED:
             outcome = self._receding()
             if outcome is not None:
                 return outcome
-        start = self.last.basis if self.last is not None else self._slack()
+        start = self.last.basis if self.last is not None else self.slack()
         self.last = pivoted(start, self.work)
         return self.last if self.last.ended else None
 
@@ -288,7 +293,7 @@ class Refinement:
         scaled = ScaledProgram(self.program)
         answer = self._answer(scaled.around(None), Start(presolve=True))
         self.claim = answer.status
-        if answer.optimal and np.isfinite(answer.duals).all():
+        if len(answer.duals) == len(self.program.rows) and np.isfinite(answer.duals).all():
             self.multipliers = scaled.multipliers(answer.duals)
         # Presolve may decide without a basis
         if answer.states is None:
@@ -311,7 +316,7 @@ class Refinement:
         self.iterations += answer.iterations
         return answer
 
-    def _slack(self) -> ExactBasis:
+    def slack(self) -> ExactBasis:
         """Return the basis of all activities."""
         width, height = self.program.width, len(self.program.rows)
         states = np.full(width + height, AT_LOWER, dtype=np.int8)
