@@ -129,18 +129,19 @@ def _proved(program: BoundedProgram, outcome: Outcome) -> ExactOptimum:
 def _bracket(search: Refinement, status: Status) -> ExactOptimum:
     """Return bounds from multipliers, and from the point of a basis if that is feasible.
 
-    Bases are that of all activities, which takes no time, and the last one. Whatever the
+    Bases are that of all activities, which takes no time, and the last ones. Whatever the
     multipliers y are, c - A'y is made up for by bounds of variables where these exist (Neumaier
     and Shcherbina, Mathematical Programming 99, 2004).
     """
     optimum, program = ExactOptimum(status), search.program
     with last_proofs(), suppress(TimeIsUp, ArithmeticError):
         optimum = _bounded_below(optimum, program, search.multipliers)
-        for basis in (search.slack(), *([] if search.last is None else [search.last.basis])):
+        last = None if search.last is None else search.last.basis
+        for basis in filter(None, (search.slack(), last, search.proposal)):
+            optimum = _bounded_below(optimum, program, basis.duals)
             value = None if basis.violations else program.value(basis.point)
             if value is not None and (optimum.upper is None or value < optimum.upper):
                 optimum = replace(optimum, point=basis.point, upper=value)
-            optimum = _bounded_below(optimum, program, basis.duals)
     met = optimum.upper is not None and optimum.lower == optimum.upper
     return replace(optimum, status=Status.FEASIBLE) if met else optimum
 

@@ -209,6 +209,8 @@ class Refinement:
         HiGHS's first status.
     last
         The last basis.
+    proposal
+        The last basis that HiGHS proposed.
     multipliers
         Of the rows, by HiGHS's first answer, the optimum or not; they prove a bound, if no good
         one.
@@ -219,6 +221,7 @@ class Refinement:
     iterations: int = 0
     claim: str = ""
     last: Outcome | None = None
+    proposal: ExactBasis | None = None
     multipliers: Mapping[int, Quotient] = field(default_factory=dict)
 
     def solved(self) -> Outcome | None:
@@ -232,6 +235,7 @@ class Refinement:
         for basis in self._proposed():
             # Where each pivot takes seconds, the least violation of the rows is cheaper
             costly = self.claim == CONTRADICTION and len(basis.solved) > _LARGE
+            self.proposal = basis
             with suppress(SingularError):
                 self.last = pivoted(basis, self.work, 0 if costly else _FEW)
                 if self.last.ended:

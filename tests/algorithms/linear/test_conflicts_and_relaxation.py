@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from perceptron_lab.algorithms.linear.alternatives import Work
 from perceptron_lab.algorithms.linear.conflicts import disjoint_conflicts
-from perceptron_lab.algorithms.linear.deciding import decide
-from perceptron_lab.algorithms.linear.exact_optimum import minimised
-from perceptron_lab.algorithms.linear.proofs import contradiction
+from perceptron_lab.algorithms.linear.deciding import decide, infeasible_decision
+from perceptron_lab.algorithms.linear.exact_optimum import ExactOptimum, minimised
+from perceptron_lab.algorithms.linear.linear_optimum import linear_optimum
+from perceptron_lab.algorithms.linear.proofs import contradiction, faults
 from perceptron_lab.algorithms.linear.relaxation import relaxation
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
 from perceptron_lab.core.time_limit import time_limit
-from perceptron_lab.systems.conditions import Condition
+from perceptron_lab.systems.conditions import Condition, LinearObjective
 from perceptron_lab.systems.linear_system import LinearSystem, linear_system
 
 SEEDS = range(8)
@@ -71,6 +74,25 @@ def test_conflicts_of_badly_scaled_conditions_are_irreducible() -> None:
     found = disjoint_conflicts(system)
     assert [proof.irreducible for proof in found.proofs] == [True]
     assert found.maximal
+
+
+def test_superfluous_conditions_are_left_out_of_a_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of two disjoint contradictions are reduced to one, or not called irreducible."""
+    system = linear_system([[1, 0], [-1, 0], [0, 1], [0, -1]], [1, 0, 1, 0])
+    system = replace(system, exact_objective=LinearObjective())
+    both = dict.fromkeys(range(4), Fraction(1))
+    with time_limit(0):
+        unreduced = infeasible_decision(system, both, "weights", Work(10)).proof
+    assert (set(unreduced.weights), unreduced.irreducible) == ({0, 1, 2, 3}, False)
+    reduced = infeasible_decision(system, both, "weights", Work(10)).proof
+    answer = ExactOptimum(Status.INFEASIBLE, weights=both)
+    monkeypatch.setattr(
+        "perceptron_lab.algorithms.linear.linear_optimum.minimised", lambda *_: answer
+    )
+    for proof in (reduced, linear_optimum(system, pivots=10, seconds=60).exact):
+        assert set(proof.weights) in ({0, 1}, {2, 3})
+        assert proof.irreducible
+        assert not faults(system, Status.INFEASIBLE, proof)
 
 
 def test_conflicts_without_time_are_not_called_maximal() -> None:

@@ -238,13 +238,13 @@ def test_a_chain_of_equations_is_solved_by_substitution() -> None:
     check(system, {count - 1: ONE}, answer)
 
 
+def _time_is_up(*_: object) -> None:
+    raise TimeIsUp
+
+
 def test_a_bracket_needs_no_exact_basis(monkeypatch: pytest.MonkeyPatch) -> None:
     """HiGHS's multipliers prove a lower bound where bounds of variables absorb what they miss."""
-
-    def ends(*_: object) -> None:
-        raise TimeIsUp
-
-    monkeypatch.setattr("perceptron_lab.algorithms.linear.refinement.pivoted", ends)
+    monkeypatch.setattr("perceptron_lab.algorithms.linear.exact_basis.ExactBasis.of", _time_is_up)
     rows, right = [[0.3, 0.7, 1000.1], [0.9, 0.1, 3e-5]], [0.7, 0.1]
     costs = {0: Fraction(1, 3), 1: Fraction(7), 2: Fraction(1000)}
     bounded = linear_system(rows, right, lower=0, upper=1)
@@ -256,3 +256,20 @@ def test_a_bracket_needs_no_exact_basis(monkeypatch: pytest.MonkeyPatch) -> None
     exact = minimised(bounded, costs).value
     assert exact is not None
     assert 0 <= exact - bracket.lower < Fraction(1, 10**6)
+
+
+def test_a_bracket_needs_neither_highs_nor_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """x - y over x + y >= 1 with 0 <= x <= 4, 1 <= y <= 5: bounds alone, then HiGHS's basis."""
+    system = linear_system([[1, 1]], [1], lower=[0, 1], upper=[4, 5])
+    costs = {0: Fraction(1), 1: Fraction(-1)}
+    module = "perceptron_lab.algorithms.linear.refinement"
+    with monkeypatch.context() as patched:
+        patched.setattr(f"{module}.run_highs", _time_is_up)
+        bracket = minimised(system, costs)
+    assert (bracket.status, bracket.lower, bracket.upper) == (Status.TIME_LIMIT, -5, -1)
+    assert bracket.point == (0, 1)
+    assert combination(system, bracket.weights) == (costs, -5)
+    monkeypatch.setattr(f"{module}.pivoted", _time_is_up)
+    proved = minimised(system, costs)
+    assert (proved.status, proved.lower, proved.upper) == (Status.FEASIBLE, -5, -5)
+    assert proved.point == (0, 5)

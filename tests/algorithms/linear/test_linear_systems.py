@@ -216,7 +216,9 @@ def test_the_least_violation_of_a_contradiction_is_bounded_below() -> None:
 
 def test_residuals_are_absorbed_by_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("perceptron_lab.algorithms.linear.deciding.weights_near", lambda *_: None)
-    monkeypatch.setattr("perceptron_lab.algorithms.linear.deciding.weights_at_vertex", lambda *_: {})
+    monkeypatch.setattr(
+        "perceptron_lab.algorithms.linear.deciding.weights_at_vertex", lambda *_: {}
+    )
     rows = [[0.1, 0.7, -0.3], [-0.3, -0.2, 0.9], [0.2, -0.5, -0.6]]
     system = ConicSystem.from_linear(rows, [1, 1, 1], lower=-1, upper=1)
     result = solved(system)
