@@ -114,8 +114,8 @@ def condition(
     ratios = [number.as_integer_ratio() for number in numbers]
     scale = math.lcm(right.denominator, *(denominator for _, denominator in ratios))
     integers = tuple(numerator * (scale // denominator) for numerator, denominator in ratios)
-    whole = right.numerator * (scale // right.denominator)
-    return Condition(columns, integers, whole, scale, equation, name, bound, upper)
+    limit = right.numerator * (scale // right.denominator)
+    return Condition(columns, integers, limit, scale, equation, name, bound, upper)
 
 
 def bound_conditions(

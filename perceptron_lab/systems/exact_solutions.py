@@ -351,13 +351,13 @@ def dense_table(
     rows: Sequence[Mapping[int, int]], columns: Sequence[int], modulus: int | None = None
 ) -> list[list[int]]:
     """Return sparse rows as a table of some of their columns, its entries modulo a number."""
-    place = {j: k for k, j in enumerate(columns)}
+    position = {j: k for k, j in enumerate(columns)}
     table = []
     for row in in_time(rows):
-        entries = [0] * len(place)
+        entries = [0] * len(position)
         for j, entry in row.items():
-            if j in place:
-                entries[place[j]] = entry if modulus is None else entry % modulus
+            if j in position:
+                entries[position[j]] = entry if modulus is None else entry % modulus
         table.append(entries)
     return table
 

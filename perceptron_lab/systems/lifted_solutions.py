@@ -70,10 +70,10 @@ class LiftedMatrix:
         reduced = matrix
         if any(divisor > 1 for divisor in divisors):
             reduced = [list(map(floordiv, row, divisors)) for row in in_time(matrix)]
-        whole = fmpz_mat(reduced)
+        integers = fmpz_mat(reduced)
         for prime in in_time(_PRIMES):
             try:
-                inverse = nmod_mat(whole, prime).inv()
+                inverse = nmod_mat(integers, prime).inv()
             except ZeroDivisionError:
                 continue
             return cls(reduced, divisors, inverse, prime)
@@ -165,8 +165,8 @@ class _Digits:
         at_once = max(1, _AT_A_TIME // step)
         while len(self._digits) < steps:
             check_time()
-            some = min(at_once, steps - len(self._digits))
-            digits = np.empty((some, size), dtype=np.uint32)
+            batch = min(at_once, steps - len(self._digits))
+            digits = np.empty((batch, size), dtype=np.uint32)
             left = lifted_digits(
                 self._matrix.inverse,
                 self._table,

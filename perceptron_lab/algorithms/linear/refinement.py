@@ -349,7 +349,7 @@ def elastic(system: LinearSystem) -> LinearSystem:
 
 def recession(system: LinearSystem) -> LinearSystem:
     """Return the directions of a system with entries from -1 to 1: right-hand sides are 0."""
-    names, one = system.variables, [Fraction(1)] * len(system.variables)
-    box = bound_conditions([-number for number in one], one, names)
+    names = system.variables
+    box = bound_conditions([Fraction(-1)] * len(names), [Fraction(1)] * len(names), names)
     conditions = [row._replace(right=0) for row in system.conditions]
     return LinearSystem.of_conditions([*conditions, *box], names)
