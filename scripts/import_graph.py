@@ -34,12 +34,15 @@ def modules(package: Path = PACKAGE) -> Iterator[Module]:
         yield Module(path, folder if parts[-1] == "__init__" else ".".join(parts), folder)
 
 
-def imports(source: str, module: str, package: str) -> Iterator[tuple[int, str]]:
-    """Yield line and full name of everything that a module imports from this package."""
-    for node in _walk(ast.parse(source), skip_types=module == ROOT):
-        for target in _targets(node, package):
-            if target.split(".")[0] == ROOT:
-                yield getattr(node, "lineno", 0), target
+@cache
+def imports(source: str, module: str, package: str) -> tuple[tuple[int, str], ...]:
+    """Return line and full name of everything that a module imports from this package."""
+    return tuple(
+        (getattr(node, "lineno", 0), target)
+        for node in _walk(ast.parse(source), skip_types=module == ROOT)
+        for target in _targets(node, package)
+        if target.split(".")[0] == ROOT
+    )
 
 
 def _walk(node: ast.AST, skip_types: bool) -> Iterator[ast.AST]:

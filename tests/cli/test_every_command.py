@@ -59,7 +59,7 @@ CALLS: dict[str, list[str]] = {
     "verify": ["verify", "{folder}"],
     "certify": ["certify", "{folder}", "--into", "{exact}"],
     "compare": ["compare", "{folder}", "{folder}"],
-    "theory": ["theory", "learning_complexity", "--into", "{exact}"],
+    "theory": ["theory", "claims", "--into", "{exact}"],
     "data verify": ["data", "verify", "sdplib"],
     "solve": ["solve", "{rows}"],
 }

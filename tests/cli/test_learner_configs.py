@@ -76,6 +76,7 @@ def test_figure_8_1_is_drawn(tmp_path: Path) -> None:
         assert (folder / f"figure_8_1.{suffix}").stat().st_size > 1000
 
 
+@pytest.mark.long  # the other tables of learners are made always
 def test_rare_categories_state_the_number_of_features(tmp_path: Path) -> None:
     folder = run("rare_categories", tmp_path)
     table = pd.read_csv(folder / "rare_categories.csv").set_index("category")

@@ -60,6 +60,7 @@ def test_the_perceptron_rescales_where_margins_are_small(tmp_path: Path) -> None
     assert table.loc[(0.003, "PRA practical"), "updates"] < perceptron / 3
 
 
+@pytest.mark.long  # as sdp_rescaling, on other cones
 def test_rescaling_is_for_small_margins_on_second_order_cones_too(tmp_path: Path) -> None:
     results = run(
         "conic_rescaling",

@@ -85,6 +85,7 @@ def test_optima_of_solvers_that_are_there_are_proved_and_the_others_skipped(
 
 
 @pytest.mark.slow
+@pytest.mark.long  # the two other tables of optima are made always
 def test_optima_of_maxcut_are_proved_and_figured(tmp_path: Path) -> None:
     overrides = [
         "problems=[{dataset: maxcut, instances: [random-12-25, torus-3x3]}]",

@@ -37,6 +37,8 @@ COMMANDS = (
     *("import perceptron_lab", "perceptron_lab.solve([[1, 2], [2, 1]])"),
 )
 """Lines of a terminal, and of Python."""
+RESULTS = "plab run small.yaml"
+"""Makes the results that `plab status`, `report` and `verify` read."""
 _PLAB = "import sys; from perceptron_lab.cli.main import main; status = main(sys.argv[1:])"
 _END = f"""
 import json, os, sys
@@ -47,11 +49,10 @@ sys.stderr.write("\\n" + json.dumps([loaded, took.user + took.system]))
 
 
 def prepared(folder: Path) -> None:
-    """Write the files that the commands read, and the results of an experiment."""
+    """Write the files that the commands read."""
     assert TABLE is not None
     (folder / "patients.csv").write_text(TABLE[1])
     (folder / "small.yaml").write_text(CONFIG)
-    run("plab run small.yaml", folder)
 
 
 def run(command: str, folder: Path, python: str = sys.executable) -> tuple[list[str], float]:
@@ -78,6 +79,7 @@ def line(command: str, folder: Path, pythons: Iterable[str]) -> str:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         prepared(Path(name))
+        run(RESULTS, Path(name))
         for command in COMMANDS:
             sys.stdout.write(line(command, Path(name), [*sys.argv[1:], sys.executable]))
             sys.stdout.flush()

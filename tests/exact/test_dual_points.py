@@ -82,6 +82,7 @@ def certificate_of(name: str, folder: Path) -> tuple[dict[str, Any], Any, float]
     return record, checker().sdpa_system(text.encode(), record["data"]), optimum
 
 
+@pytest.mark.slow
 @every_case
 def test_both_sides_of_an_optimum_are_proved(name: str, tmp_path: Path) -> None:
     record, _, optimum = certificate_of(name, tmp_path)

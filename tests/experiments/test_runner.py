@@ -126,6 +126,7 @@ def test_a_problem_is_loaded_once_for_the_plan_and_once_for_each_cell(
     assert len({process for _, process in elsewhere}) == 4
 
 
+@pytest.mark.slow
 def test_jobs_change_nothing_but_the_clocks(configure: Configure, tmp_path: Path) -> None:
     config = configure(
         problems=[{"dataset": "toy", "instances": ["eye-2", "random-9"], "measured": True}],
@@ -204,6 +205,7 @@ def test_a_bound_of_infinity_is_none(configure: Configure, tmp_path: Path) -> No
     assert [row["bound"] for row in rows_on_disk(results.folder)] == ["", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("how", "status", "message"),
@@ -277,6 +279,7 @@ def test_a_second_run_computes_nothing(configure: Configure, tmp_path: Path) -> 
     assert (watching.kept, watching.seen) == (4, [])
 
 
+@pytest.mark.slow
 def test_rows_outlive_a_change_of_the_plan(configure: Configure, tmp_path: Path) -> None:
     once = run_cells(configure(), output=tmp_path)
     narrow = run_cells(configure(algorithms=[{"name": "perceptron"}]), output=tmp_path)
@@ -289,6 +292,7 @@ def test_rows_outlive_a_change_of_the_plan(configure: Configure, tmp_path: Path)
     assert [row["cell"] for row in wide.rows] == [row["cell"] for row in once.rows]
 
 
+@pytest.mark.slow
 def test_what_was_skipped_for_lack_of_a_program_runs_once_it_is_installed(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,6 +308,7 @@ def test_what_was_skipped_for_lack_of_a_program_runs_once_it_is_installed(
     assert again.reasons == ["plab-ghost was missing, and is installed now"]
 
 
+@pytest.mark.slow
 def test_failures_are_run_again(configure: Configure, tmp_path: Path) -> None:
     first = run_cells(configure(algorithms=faulty("die")), output=tmp_path)
     assert len(first.failed) == 1
@@ -313,6 +318,7 @@ def test_failures_are_run_again(configure: Configure, tmp_path: Path) -> None:
     assert without_clocks(again) == without_clocks(first)
 
 
+@pytest.mark.slow
 def test_the_first_failure_may_end_a_run(configure: Configure, tmp_path: Path) -> None:
     config = configure(algorithms=faulty("error"), seeds=[0, 1])
     results = run_cells(config, output=tmp_path, execution=Execution(fail_fast=True))
@@ -387,6 +393,7 @@ def test_cells_that_are_the_same_are_refused(configure: Configure, tmp_path: Pat
         run_cells(configure(problems=problems), output=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_relative_paths_start_from_the_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int

@@ -44,6 +44,7 @@ def test_rows_of_one_run_give_no_warnings(tmp_path: Path) -> None:
     assert "environments" not in (results.folder / "table_6_1.tex").read_text()
 
 
+@pytest.mark.slow
 def test_rows_of_different_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(certificate_file(tmp_path, seeds=[0]), output=tmp_path)
     there = environments.environment() | {"id": "elsewhere"}
@@ -89,6 +90,7 @@ def test_cells_without_a_row(tmp_path: Path) -> None:
     assert warnings == ["1 of 2 cells have no usable row"]
 
 
+@pytest.mark.slow
 def test_a_row_that_serves_no_more_is_counted_once(tmp_path: Path) -> None:
     class Enough(runner.Progress):
         def finished(self, completed: int, total: int, row: dict[str, Any]) -> None:
@@ -102,6 +104,7 @@ def test_a_row_that_serves_no_more_is_counted_once(tmp_path: Path) -> None:
     assert cautions(folder, evidence) == ["1 of 2 cells have no usable row"]
 
 
+@pytest.mark.slow
 def test_a_row_skipped_for_lack_of_data_is_no_missing_row(tmp_path: Path) -> None:
     """It says why itself; the next run tries it again."""
     program = "1\n1\n2\n1.0\n0 1 1 1 -1.0\n0 1 2 2 -1.0\n1 1 1 2 0.5\n"

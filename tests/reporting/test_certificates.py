@@ -61,6 +61,7 @@ def medians(axes: Axes) -> list[Line2D]:
     return [line for line in axes.get_lines() if line.get_linewidth() != 0.5]
 
 
+@pytest.mark.slow
 def test_bounds_reach_epsilon_and_runs_without_weights_are_named(tmp_path: Path) -> None:
     figure = certificates(experiment(tmp_path))
     for axes in figure.axes:

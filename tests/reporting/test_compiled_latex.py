@@ -37,12 +37,15 @@ def test_every_table_of_the_samples_compiles(tmp_path: Path) -> None:
     for columns in ("onecolumn", "twocolumn"):
         text = f"\\documentclass[{columns}]{{article}}{PREAMBLE}\n{inputs}\\end{{document}}\n"
         (tmp_path / "all.tex").write_text(text, encoding="utf-8")
-        assert not misfits([compiled(tmp_path) for _ in range(RUNS)][-1]), columns
+        logs = [compiled(tmp_path)]
+        while "have changed. Rerun LaTeX" in logs[-1] and len(logs) < RUNS:
+            logs.append(compiled(tmp_path))
+        assert not misfits(logs[-1]), columns
 
 
 def compiled(folder: Path) -> str:
     """Return what LaTeX says of the document."""
-    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "all.tex"]
     ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, errors="replace")
     assert ended.returncode == 0, ended.stdout[-2000:]
     return ended.stdout

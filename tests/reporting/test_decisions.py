@@ -56,6 +56,7 @@ def test_the_experiment_runs_to_its_table_and_is_verified(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.long  # the same table of other data
 def test_linear_programs_run_to_their_table(tmp_path: Path) -> None:
     assert check("linear_programs")
     sizes = [f"problems.{i}.size=6" for i in range(1, 12)]

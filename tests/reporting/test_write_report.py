@@ -104,6 +104,7 @@ def break_figure(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr(f"{drawn.__module__}.{drawn.__name__}", broken)
 
 
+@pytest.mark.slow
 def test_a_figure_that_fails_keeps_its_earlier_files_and_no_other_from_being_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -208,6 +208,7 @@ def is_multiple(doubles: list[float], exact: tuple[Fraction, ...]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DOUBLES)
 def test_verdicts_come_back(kind: str, tmp_path: Path) -> None:
     for seed in range(25):

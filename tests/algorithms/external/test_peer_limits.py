@@ -17,6 +17,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
+from tests.repetitions import repeated
 from tests.stops import StopAt
 
 SOLVERS = ["nnls", "highs", "scs-direct", "clarabel-direct", "scs", "linear-svc", "sgd", "svc"]
@@ -30,7 +31,7 @@ def rows() -> FloatArray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", repeated(SOLVERS, kept=3))
 def test_answers_in_a_subprocess_equal_answers_in_this_process(
     solver: str, rows: FloatArray, monkeypatch: pytest.MonkeyPatch
 ) -> None:

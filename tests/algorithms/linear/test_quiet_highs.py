@@ -17,6 +17,7 @@ def output_of(*command: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_a_solver_is_made_and_run_in_silence() -> None:
     program = (
         "from perceptron_lab.algorithms.linear.floating_rows import QuietHighs\n"

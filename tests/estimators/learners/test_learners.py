@@ -94,6 +94,7 @@ def test_every_registered_learner_learns(name: str) -> None:
     assert learned.figures["cpu_seconds"] >= 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", TUNED)
 def test_a_tuned_learner_reports_its_parameters(learner: Any) -> None:
     learned = of_the_ball(learner)
@@ -302,6 +303,7 @@ def test_kernel_features_make_every_learner_find_the_ball(name: str) -> None:
         assert precision(task, learned) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", TUNED)
 def test_fewer_positives_than_folds_make_fewer_folds(learner: Any) -> None:
     assert learner.learn(ball(positives=2), 0).figures["folds"] == 2

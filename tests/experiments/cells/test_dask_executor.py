@@ -255,6 +255,7 @@ def test_a_worker_with_other_code_is_refused(
     assert all(row["message"].startswith(message) for row in results.rows)
 
 
+@pytest.mark.long  # tests/experiments/cells/test_supervisor.py has cells that cannot be sent
 def test_a_cell_that_cannot_be_sent_is_a_row(
     configure: Configure, on_cluster: Callable[..., ExperimentRows], monkeypatch: pytest.MonkeyPatch
 ) -> None:

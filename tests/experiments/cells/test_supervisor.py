@@ -287,6 +287,7 @@ def test_closing_ends_everything(
         os.waitpid(server[0], os.WNOHANG)  # reaped
 
 
+@pytest.mark.long  # closing, which it does, ends everything
 @on_linux
 @with_bare_servers
 def test_a_watcher_that_fails_ends_everything(configure: Configure) -> None:
@@ -344,6 +345,7 @@ def test_a_server_that_does_not_obey_is_replaced(
     assert ended(stopped)
 
 
+@pytest.mark.long  # faults and transient failures include such cells
 @on_linux
 @with_bare_servers
 def test_a_cell_killed_externally_is_rerun_on_request(configure: Configure) -> None:
@@ -359,6 +361,7 @@ def test_a_cell_killed_externally_is_rerun_on_request(configure: Configure) -> N
     assert ended(killed)
 
 
+@pytest.mark.long  # the suite has one server for all its tests
 @on_linux
 @with_bare_servers
 def test_a_server_can_be_reused(configure: Configure) -> None:

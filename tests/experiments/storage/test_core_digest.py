@@ -95,6 +95,7 @@ def test_code_that_computes_no_numbers_does_not_count(part: str) -> None:
         assert not loaded & {"perceptron_lab", "perceptron_lab.core.registry"}
 
 
+@pytest.mark.slow
 def test_the_readers_of_files_concern_their_datasets_alone() -> None:
     """An algorithm receives a system; how a file becomes one is no code of its rows."""
     readers = {name for name in modules("sdplib") if ".datasets.formats." in name}

@@ -14,6 +14,7 @@ import pytest
 
 from perceptron_lab.core import registry
 from perceptron_lab.experiments.provenance.code_digest import OUTSIDE, CellCode
+from tests.repetitions import thinned
 
 TABLE = Path(__file__).with_name("table.csv")
 ROWS = {"dataset": "margin-sets", "family": "gaussian", "dimension": 3, "rows": 5}
@@ -104,8 +105,15 @@ def check(cell: dict[str, Any], driver: str) -> None:
     assert outside_of_its_code(cell) == set()
 
 
+def needed_by(items: list[pytest.Item]) -> set[tuple[str, str]]:
+    """Return kind and name of the cells that the selected tests of this file look at."""
+    parameters = [item.callspec.params for item in items if hasattr(item, "callspec")]
+    names = {(values.get("kind", "dataset"), values.get("name", "")) for values in parameters}
+    return {*names, ("algorithm", "perceptron")}
+
+
 @pytest.fixture(scope="module")
-def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
+def cells(request: pytest.FixtureRequest) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Kind and name -> small cells of what is registered under it, those that could run."""
     trees = {
         ("dataset", name): [
@@ -129,6 +137,7 @@ def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
         tree = configuration(PROGRAM, name)
         tree["algorithms"][0] |= INSTALLED.get(name, {})
         trees["optimiser", name] = [tree]
+    trees = {key: trees[key] for key in trees if key in needed_by(request.session.items)}
     iterator = iter(ran([tree for several in trees.values() for tree in several]))
     iterators = {key: [next(iterator) for _ in several] for key, several in trees.items()}
     return {
@@ -152,7 +161,7 @@ def test_every_dataset_has_a_small_cell() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "name"), NAMES)
+@pytest.mark.parametrize(("kind", "name"), thinned(NAMES, step=3))
 def test_every_executed_module_is_covered(
     cells: dict[tuple[str, str], list[dict[str, Any]]], kind: str, name: str
 ) -> None:

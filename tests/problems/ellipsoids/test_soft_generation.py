@@ -47,6 +47,7 @@ def both(
         return full, soft_separation(*data, **penalties)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(0, 2**32),

@@ -11,6 +11,7 @@ import pytest
 
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.reporting.pages.writing import pages
+from tests.repetitions import repeated
 from tests.reporting.pages.browser import Browser
 
 pytestmark = pytest.mark.slow
@@ -85,7 +86,9 @@ def browser(started: Browser) -> Browser:
     return started
 
 
-@pytest.mark.parametrize("name", ["index.html", *(f"{name}/index.html" for name in SHOWN)])
+@pytest.mark.parametrize(
+    "name", repeated(["index.html", *(f"{name}/index.html" for name in SHOWN)], kept=2)
+)
 def test_a_page_loads_nothing_fits_and_is_legible(
     browser: Browser, results: Path, name: str
 ) -> None:

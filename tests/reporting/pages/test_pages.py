@@ -246,6 +246,7 @@ def test_the_overview_page_links_long_tables(
 
 
 @pytest.mark.slow
+@pytest.mark.long  # tests/reporting/test_write_report.py has several processes
 def test_several_processes_write_the_pages_that_one_writes(tmp_path: Path) -> None:
     names = ("a", "b", "c", "d")
     for name in names:

@@ -127,6 +127,7 @@ def test_curves_differ_without_their_colours():
     assert len({(look["linestyle"], look["linewidth"]) for look in looks.values()}) == 8
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_table(tmp_path, capsys):
     assert main(["theory", "claims", "--into", str(tmp_path)]) == 0
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -168,7 +169,7 @@ def test_the_names_are_listed_and_explained(capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", repeated(NAMES, kept=3))
+@pytest.mark.parametrize("name", repeated(NAMES, kept=1))
 def test_every_exhibit_is_reproducible(name):
     first, again = exhibit(name).files(), exhibit(name).files()
     assert first == again
