@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from flint import fmpz
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.numerics.doubles import exact_numbers
@@ -147,7 +146,11 @@ def over_common(numbers: Iterable[Fraction]) -> tuple[list[int], int]:
 def point_numerators(point: Iterable[Fraction]) -> tuple[list[Any], int]:
     """Return :func:`over_common`, long numerators as python-flint's: products are quicker."""
     numerators, common = over_common(point)
-    return list(map(fmpz, numerators)) if common.bit_length() > _LONG else numerators, common
+    if common.bit_length() <= _LONG:
+        return numerators, common
+    from flint import fmpz
+
+    return list(map(fmpz, numerators)), common
 
 
 def exact_matrix(rows: ArrayOrSparse, noun: str) -> tuple[list[MixedEntries], int]:

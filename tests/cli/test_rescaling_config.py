@@ -23,6 +23,7 @@ SMALL = (
 )
 
 
+@pytest.mark.long  # tests/theorems/test_projection_rescaling.py decides every side
 def test_every_side_is_decided_at_every_condition(tmp_path: Path) -> None:
     words = [word for setting in SMALL for word in ("-s", setting)]
     words += [

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 SMALL = ("problems.0.grid.dimension=[2,5]", "problems.0.grid.margin=[0.3,0.05]")
 
 
+@pytest.mark.long  # tests/theorems/test_resisting_oracle.py has the theorem
 def test_no_algorithm_of_the_experiment_makes_fewer_mistakes(tmp_path: Path) -> None:
     words = [word for setting in SMALL for word in ("-s", setting)]
     words += ["-s", "experiment=resisting", "-s", "report.figures=[]"]

@@ -59,6 +59,7 @@ def test_it_runs_without_any_file_of_sdplib(
 
 
 @pytest.mark.slow
+@pytest.mark.long  # as the optima in tests/cli/test_program_configs.py
 def test_solvers_that_are_not_there_are_skipped_and_the_others_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

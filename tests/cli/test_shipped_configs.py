@@ -193,6 +193,7 @@ def test_every_algorithm_answers_on_every_cone(tmp_path: Path) -> None:
     assert (bracket["margin lower"] <= bracket["margin upper"]).all()
 
 
+@pytest.mark.long  # tests/theorems has the bounds, and the next test the table
 def test_no_algorithm_exceeds_its_bound(tmp_path: Path) -> None:
     rows, table = run("rates", tmp_path)
     assert statuses(rows) <= {"FEASIBLE", "INFEASIBLE", "MARGIN_BOUNDED"}

@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, Final
@@ -88,14 +89,16 @@ def _thread_pools() -> list[dict[str, object]]:
 
 def packages() -> dict[str, str | None]:
     """Return the versions of this package and of those that its numbers depend on."""
+    return {"perceptron-lab": __version__} | _versions()
+
+
+@cache
+def _versions() -> dict[str, str | None]:
     versions_of = {
         name: [distribution.version for distribution in distributions(name=name)]
         for name in _PACKAGES
     }
-    ours = {"perceptron-lab": __version__}
-    return ours | {
-        name: versions[0] if versions else None for name, versions in versions_of.items()
-    }
+    return {name: versions[0] if versions else None for name, versions in versions_of.items()}
 
 
 def revision_of(root: Path) -> dict[str, object] | None:

@@ -206,6 +206,7 @@ def test_a_server_that_loads_does_not_outlive_its_parent(tmp_path: Path) -> None
         assert ended([server])
 
 
+@pytest.mark.long  # as of a parent that is killed
 def test_nothing_outlives_a_server_that_is_killed(spinning: subprocess.Popen[str]) -> None:
     processes = children(spinning.pid)
     os.kill(processes[0], signal.SIGKILL)
@@ -268,6 +269,7 @@ def test_a_server_that_cannot_start_is_an_error(
     assert open_files() == before
 
 
+@pytest.mark.long  # test_supervisor.py kills a server that is ready
 def test_a_server_killed_before_it_is_ready_costs_no_cell(
     configure: Configure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
