@@ -221,7 +221,7 @@ class ResultAnswer(FileAnswer):
             result=result,
         )
         row = row_of(run) | {"parameters": self.algorithm.parameters}
-        row |= {"finding": result.finding.values() or None}
+        row |= {"finding": result.finding.values() or None, "infeasibility": result.infeasibility}
         labels, features = self.problem.labels, self.problem.features
         return {name: value for name, value in row.items() if name not in _OF_EXPERIMENTS} | {
             "point": _listed(result.point),

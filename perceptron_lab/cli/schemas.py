@@ -59,6 +59,7 @@ Answer: Any = create_model(
     | {
         "parameters": (dict[str, Any], ...),
         "finding": (dict[str, Any] | None, ...),
+        "infeasibility": (str | None, ...),
         "point": (list[float] | None, ...),
         "weights": (list[float] | None, ...),
         "labels": (Labels | None, ...),

@@ -264,6 +264,19 @@ class Result:
         return tuple(self.__dataclass_fields__) if self.__dict__.get("_loaded") else ()
 
     @property
+    def infeasibility(self) -> str | None:
+        """The strongest fact that is proved where no point is strictly feasible; else None.
+
+        "no strict point"; "boundary only" (an exact point on the boundary of the cones is known);
+        "no point" (of the closed cones); "weak" (no point, and points as near to the cones as is
+        wished) or "strong" (no such points).
+        """
+        if self.status is not Status.INFEASIBLE:
+            return None
+        weakest = "strong" if "linear" in self.certificate else "no strict point"
+        return str(self.certificate.get("infeasibility", weakest))
+
+    @property
     def optimum_width(self) -> float | None:
         """(upper - lower) / max(1, |upper|) of the proved bounds of the optimum, or None."""
         return relative_width(self.optimum_lower, self.optimum_upper)

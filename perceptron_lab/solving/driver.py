@@ -27,6 +27,7 @@ from perceptron_lab.core.time_limit import (
     time_limit,
 )
 from perceptron_lab.solving.failures import describe, ends_run, log, numerical, sentence
+from perceptron_lab.solving.infeasibility import NO_STRICT, SENTENCES, classified
 from perceptron_lab.solving.recording import Recorder
 from perceptron_lab.solving.verifier import Verifier
 from perceptron_lab.systems import ConicSystem, CutStatistics, System
@@ -55,7 +56,30 @@ def drive(system: System, algorithm: AnyAlgorithm, options: RunOptions | None = 
             f"goal {options.goal} is one of optimisers, and {name} is an algorithm for "
             "feasibility; choose low-rank or another of `plab list optimisers`"
         )
-    return system.driven(algorithm, options, _driven)
+    return system.driven(algorithm, options, _decided)
+
+
+def _decided(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -> Result:
+    """Run an algorithm on a conic system; state what is proved where it has no strict point."""
+    began = clock_seconds()
+    result = _driven(system, algorithm, options)
+    decided = result.status is Status.INFEASIBLE and options.goal == "decide"
+    if not (decided and system.homogenised) or system.cone.of_rows:
+        return result
+
+    def run(face: ConicSystem) -> Result:
+        left = max(0.0, options.budget.seconds - (clock_seconds() - began))
+        budget = Budget(options.budget.updates, left)
+        return _driven(face, algorithm, RunOptions(budget=budget, stop=options.stop))
+
+    with time_limit(options.budget.seconds, _stopping(options.stop)):
+        try:
+            entries = classified(system, result, run)
+        except TimeIsUp:
+            entries = {"infeasibility": NO_STRICT}
+    sentence_of_kind = SENTENCES.get(entries["infeasibility"])
+    message = "; ".join(filter(None, [result.message, sentence_of_kind]))
+    return replace(result, certificate=result.certificate | entries, message=message)
 
 
 def _driven(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -> Result:

@@ -14,7 +14,7 @@ point hardly separates, in sets of twice the size each time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -367,6 +367,10 @@ class CertifiedSystem(CountedSystem):
             dict(zip(rows.indices[a:b].tolist(), map(exact, rows.data[a:b].tolist()), strict=True))
             for a, b in spans
         )
+
+    def exact_answer(self, point: Sequence[Fraction]) -> Sequence[Fraction]:
+        """Return y / y_0 without its first entry, the x of a point of a homogenised system."""
+        return [coordinate / point[0] for coordinate in point[1:]]
 
     def exact_pencil(self) -> ExactPencil | None:
         """Return the system in whole numbers, unless it is too large, or of rows alone."""

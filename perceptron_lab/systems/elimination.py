@@ -303,6 +303,10 @@ class EliminatedSystem(ConicSystem):
         equations, rows = counted(len(self.equations), "equation"), counted(len(self.rows), "row")
         return f"<EliminatedSystem: {equations}, {rows} of a cone>"
 
+    def exact_answer(self, point: Sequence[Fraction]) -> Sequence[Fraction]:
+        """Return x = x0 + N z / t of an exact point (t, z)."""
+        return self.elimination.lifted(Fraction(1), super().exact_answer(point))
+
     def exact_scores(self) -> Iterator[Mapping[int, Fraction]]:
         """Return the exact coefficients of M (x0 + N z) + c t, in t and z."""
         for row in map(self.elimination.substituted, self.rows):

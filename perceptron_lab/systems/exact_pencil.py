@@ -42,12 +42,15 @@ class ExactPencil:
         The scores that are not identically 0; of a matrix those with i <= j.
     homogenised
         Whether the first block is the row x_0 > 0 alone.
+    closed
+        Whether the question is that of A*y in K: then weights of rows alone count as well.
     """
 
     width: int
     blocks: Sequence[tuple[str, int]]
     rows: Sequence[Row]
     homogenised: bool
+    closed: bool = False
 
     @classmethod
     def of_scores(
@@ -69,7 +72,7 @@ class ExactPencil:
 
     @property
     def conic(self) -> bool:
-        """Whether some block is no row: rows that stand alone have exact proofs of their own."""
+        """Whether some block is no row: rows alone are proved in other ways."""
         return any(kind != "rows" for kind, _ in self.blocks)
 
     @cached_property
@@ -115,7 +118,7 @@ class ExactPencil:
         Rows together with a cone need no strict point: their weights alone prove something only
         where <F_0, w> > 0.
         """
-        with_cone = self.conic
+        with_cone = self.conic and not self.closed
         inside = any(
             terms
             for (kind, _), terms in zip(self.blocks, weights, strict=True)

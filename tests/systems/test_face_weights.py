@@ -126,7 +126,10 @@ def cone_and_rows() -> System:
 CASES = {
     "diag(-1, x)": (lambda: sdpa("1\n1\n2\n0\n0 1 1 1 1\n1 1 2 2 1\n"), "semidefinite"),
     "-1 >= 0, x >= 0": (lambda: sdpa("1\n1\n-2\n0\n0 1 1 1 1\n1 1 2 2 1\n"), "semidefinite"),
-    "[[x, 1], [1, 0]]": (lambda: sdpa("1\n1\n2\n0\n0 1 1 2 -1\n1 1 1 1 1\n"), "definite"),
+    "[[x, 1], [1, 0]]": (
+        lambda: sdpa("1\n1\n2\n0\n0 1 1 2 -1\n1 1 1 1 1\n"),
+        "positive definite; weakly",
+    ),
     "decimals": (lambda: sdpa("1\n1\n2\n0\n0 1 1 1 .3\n1 1 2 2 .1\n"), "semidefinite"),
     "saddle": (lambda: lyapunov([[1.0, 2.0], [0.0, -3.0]]), "semidefinite"),
     "Gram matrix": (gram, "semidefinite"),
@@ -140,7 +143,7 @@ def test_systems_that_have_weights_on_the_boundary_only(name: str) -> None:
     system = make()
     result = solve(system, budget=Budget(seconds=60))
     assert (result.status, result.proved) == (Status.INFEASIBLE, True), result.message
-    assert result.message.endswith(sentence)
+    assert sentence in result.message
     assert isinstance(system, ConicSystem)
     assert result.weights is not None
     assert system.prove_infeasible(result.weights) is not None

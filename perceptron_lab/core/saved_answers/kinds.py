@@ -116,6 +116,9 @@ def _bound(kind: Kind) -> tuple[Field, ...]:
 
 
 _COUNTS: Final = (("updates", COUNT), ("queries", COUNT), ("iterations", COUNT))
+KINDS_OF_INFEASIBILITY: Final = ("no strict point", "boundary only", "no point", "weak", "strong")
+"""What may be proved of a system without a strictly feasible point, the strongest last."""
+INFEASIBILITY: Final = one_of("a kind of infeasibility", KINDS_OF_INFEASIBILITY)
 # Fields of certificates that every run writes, though files of Python may be without
 _ALWAYS: Final = tuple(
     f"certificate.{name}" for name in ("claims_rejected", "method", "exact_rows", "levels")
@@ -132,6 +135,9 @@ _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
         Field("certificate.data", TEXT, Check.PROVENANCE, required=False),
         Field("certificate.infeasibility_ratio", FINITE, required=False),
         Field("certificate.infeasibility_method", TEXT, required=False),
+        Field("certificate.infeasibility", INFEASIBILITY, required=False),
+        Field("certificate.faces", COUNT, required=False),
+        Field("certificate.boundary_point", list_of(FRACTION), required=False),
         Field("certificate.interior_shift", FINITE, required=False),
         Field("certificate.figures.*", NUMBER, Check.MEASURES, required=False),
         Field("certificate.answers.*", COUNT, required=False),
