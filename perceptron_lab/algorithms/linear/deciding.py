@@ -228,9 +228,6 @@ def _contradiction_near(
         if multipliers is not None:
             words = "weights whose residual the bounds absorb"
             return infeasible_decision(system, multipliers, words, work)
-    for multipliers in (absorbed(system, weights), weights_near(system, weights, 1)):
-        if multipliers is not None and contradiction(system, multipliers) is not None:
-            return infeasible_decision(system, multipliers, "weights near those of HiGHS", work)
     return None
 
 
