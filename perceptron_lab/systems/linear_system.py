@@ -18,6 +18,7 @@ from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.registry import loaded
 from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.core.run_options import Oracle, RunOptions
+from perceptron_lab.core.time_limit import in_time
 from perceptron_lab.numerics.exact_doubles import quotients, to_double
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.systems.certified import CertifiedSystem
@@ -97,10 +98,10 @@ class LinearSystem(System):
         return result
 
     def violation(self, point: Sequence[Fraction]) -> Fraction:
-        """Return the largest violation at x of an original condition, exactly."""
+        """Return the largest violation at x of an original condition, exactly, or TimeIsUp."""
         numerators, denominator = point_numerators(point)
-        violations = (row.violation(numerators, denominator) for row in self.conditions)
-        return max(violations, default=Fraction())
+        violations = (row.violation(numerators, denominator) for row in in_time(self.conditions))
+        return max(filter(None, violations), default=Fraction())
 
     def facts(self, margin: float | None = None) -> Facts:
         """Return the size only: no theorem on margins applies to a closed set."""

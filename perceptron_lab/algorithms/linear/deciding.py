@@ -14,7 +14,6 @@ from perceptron_lab.algorithms.linear.alternatives import Work
 from perceptron_lab.algorithms.linear.exact_answers import (
     absorbed,
     best_bounds,
-    largest_violation,
     partition_by_pivots,
     point_near,
     weights_at_vertex,
@@ -294,7 +293,7 @@ def _undecided(search: _LinearSearch, reason: str | None) -> LinearDecision:
         point = None if search.rows is None else least_violation(search.rows)
         if point is not None and np.isfinite(point).all():
             exact = tuple(Fraction(coordinate) for coordinate in point.tolist())
-            largest = largest_violation(system, exact)
+            largest = system.violation(exact)
             if not largest:
                 return _feasible(system, exact, {}, "a point of HiGHS", work)
             proof = LinearProof(violation=at_most(largest))

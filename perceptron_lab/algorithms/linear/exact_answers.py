@@ -14,7 +14,7 @@ from perceptron_lab.algorithms.linear.proofs import Weights, contradiction, tigh
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.exact_doubles import to_double
-from perceptron_lab.systems.conditions import Condition, over_common, point_numerators
+from perceptron_lab.systems.conditions import Condition, over_common
 from perceptron_lab.systems.exact_solutions import Equation, near_solution
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -41,19 +41,9 @@ def point_near(
         solution = near_solution(equations, candidate, order)
         if solution is None:
             return None
-        if not largest_violation(system, solution):
+        if not system.violation(solution):
             return tuple(solution)
     return None
-
-
-def largest_violation(system: LinearSystem, point: Sequence[Fraction]) -> Fraction:
-    """Return the largest violation of a condition as given at x, exactly, until the time is up."""
-    numerators, denominator = point_numerators(point)
-    largest = Fraction()
-    for row in system.conditions:
-        check_time()
-        largest = max(largest, row.violation(numerators, denominator))
-    return largest
 
 
 def _equation(row: Condition) -> Equation:

@@ -106,7 +106,8 @@ def _solved(search: Refinement) -> ExactOptimum | None:
     if weights is not None:
         return ExactOptimum(Status.INFEASIBLE, weights=weights)
     outcome = search.solved()
-    return None if outcome is None else _proved(search.program, outcome)
+    with last_proofs():
+        return None if outcome is None else _proved(search.program, outcome)
 
 
 def _proved(program: BoundedProgram, outcome: Outcome) -> ExactOptimum:
