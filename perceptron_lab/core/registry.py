@@ -135,6 +135,7 @@ _OURS = {
         "tabular": "datasets.collections.tabular:Tabular",
         "reuters": "datasets.collections.reuters:Reuters",
         "conic-sets": "datasets.generated.conic_sets:ConicSets",
+        "infeasible-sdp": "datasets.generated.infeasible_programs:InfeasibleSdp",
         "conditioned-cones": "datasets.generated.conditioned_cones:ConditionedCones",
         "ellipsoid-sets": "datasets.generated.ellipsoid_sets:EllipsoidSets",
         "linear-systems": "datasets.generated.linear_systems:LinearSystems",
