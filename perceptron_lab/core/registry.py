@@ -176,6 +176,7 @@ _OURS = {
         "resisting": "reporting.papers.thesis.rescaling:resisting_table",
         "separation_verdicts": "reporting.studies.separation:separation_verdicts",
         "families": "reporting.studies.answers:families",
+        "infeasible_programs": "reporting.studies.answers:infeasible_programs",
         "rescaling": "reporting.papers.thesis.rescaling:rescaling_table",
         "margin_dependence": "reporting.papers.thesis.margin_dependence:margin_dependence_table",
         "postprocessing": "reporting.studies.postprocessing:postprocessing_table",

@@ -36,6 +36,7 @@ SWEEP: dict[str, Any] = {
     [
         ("quickstart", "report.tables=[learners]", r"report\.tables\.0: .* no label is a learner"),
         ("quickstart", "report.tables=[lp_feasibility]", "no problem has a known answer"),
+        ("quickstart", "report.tables=[infeasible_programs]", "add problems of the dataset infeas"),
         ("quickstart", "report.figures=[scaling]", "no two problems differ in their rows"),
         ("quickstart", "report.figures=[figure_1]", "has no parameter difficulty"),
         ("quickstart", "report.figures=[figure_2]", "is not one class against the rest"),

@@ -59,6 +59,15 @@ class Solved:
         self.point, self.slack, self.multipliers = map(np.asarray, (point, slack, multipliers))
         self.status = status
 
+    @property
+    def infeasible(self) -> bool:
+        """Whether the solver reports that there is no x."""
+        return "infeasible" in self.status.lower() and "dual" not in self.status.lower()
+
+
+class InfeasibilityClaim(NumericalError):
+    """A solver reports that there is no point, and gives none."""
+
 
 class Direct(LargestMarginSolver):
     """A solver that takes matrices and vectors, called once at one tolerance."""
@@ -97,7 +106,9 @@ class Direct(LargestMarginSolver):
         values = (solved.point, solved.slack, solved.multipliers)
         # Failed solves return NaN: a claim of them would only be rejected later
         if not all(np.isfinite(array).all() for array in values):
-            raise NumericalError(f"{name} {self.version} gives no answer: {solved.status}")
+            raise (InfeasibilityClaim if solved.infeasible else NumericalError)(
+                f"{name} {self.version} gives no answer: {solved.status}"
+            )
         slack, weights = np.zeros(len(constant)), np.zeros(len(constant))
         slack[rows], weights[rows] = solved.slack / factors, solved.multipliers * factors
         note = f"{name} {self.version} calls its answer {solved.status}"

@@ -29,11 +29,15 @@ _SECTIONS = re.compile(r"^\s*(xVec|xMat|yMat)\s*=", re.M)
 
 @dataclass(frozen=True)
 class BlockAnswer:
-    """An answer in SDPA's terms: x, X = F(x) and Y, block by block."""
+    """An answer in SDPA's terms: x, X = F(x) and Y, block by block.
+
+    ``infeasible`` states whether the program reports that there is no x.
+    """
 
     variables: FloatArray
     slack: Blocks
     multipliers: Blocks
+    infeasible: bool = False
 
 
 def sdpa_data(program: LargestMargin) -> SdpaData:

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -47,11 +48,14 @@ class SdpaProgram(LargestMarginSolver):
         Its name on PATH, and Debian's package that has it.
     version
         A regular expression that finds its version in what it prints, or in a file's name.
+    infeasible
+        One that finds its report that there is no x in its output; by default it finds none.
     """
 
     command: ClassVar[str]
     package: ClassVar[str]
     version: ClassVar[str]
+    infeasible: ClassVar[str] = "(?!)"
 
     time_limit: Positive = 300.0
 
@@ -118,7 +122,8 @@ class SdpaProgram(LargestMarginSolver):
             solution = self.parse(text, len(data.objective), data.blocks)
         except NumericalError as error:
             raise NumericalError(f"{named}: {error}") from None
-        return solution, named
+        claims = re.search(self.infeasible, printed + text) is not None
+        return replace(solution, infeasible=claims), named
 
     def prepare(self, folder: Path) -> None:
         """Write further input files; by default there are none."""
@@ -156,6 +161,7 @@ class Csdp(SdpaProgram):
     command: ClassVar[str] = "csdp"
     package: ClassVar[str] = "coinor-csdp"
     version: ClassVar[str] = r"CSDP (\S+)"
+    infeasible: ClassVar[str] = "SDP is dual infeasible"
 
     def prepare(self, folder: Path) -> None:
         """Write CSDP's parameter file: defaults except for the tolerances."""
@@ -210,6 +216,7 @@ class Sdpa(SdpaProgram):
     command: ClassVar[str] = "sdpa"
     package: ClassVar[str] = "sdpa"
     version: ClassVar[str] = r"SDPA \(Version ([^)]+)\)"
+    infeasible: ClassVar[str] = r"phase\.value *= *(pINF_dFEAS|dUNBD)"
 
     tolerance: Proportion = 1e-7
 

@@ -1,7 +1,7 @@
 r"""Conic programs whose answers are known by construction, most of them without a point.
 
-*Liu and Pataki.* A_i . X = b_i, X positive semidefinite, has no solution if, in block rows of orders
-r_1, r_2 and the rest, and with b_1 = 0 > b_2,
+*Liu and Pataki.* A_i . X = b_i, X positive semidefinite, has no solution if, in block rows of
+orders r_1, r_2 and the rest, and with b_1 = 0 > b_2,
 
     A_1 = [I 0 0; 0 0 0; 0 0 0],    A_2 = [B_11 B_12 B_13; B_12' I 0; B_13' 0 0],
 
@@ -115,7 +115,8 @@ class InfeasibleSdp(GeneratedDataset):
             matrices = getattr(self, f"_{self.family.replace('-', '_')}")(rng)
         system = _system(matrices, second_order=self.family == "second-order")
         known = {"known_infeasible": float(self.kind != "feasible")}
-        if self.kind == "weak" or self.family in ("gram", "second-order"):
+        strong = self.kind == "infeasible" and self.family in ("gram", "second-order")
+        if self.kind == "weak" or strong:
             known["known_weak"] = float(self.kind == "weak")
         digest = sha256_of_arrays(*(matrix for block in matrices for matrix in block))
         return Problem(self.name, system, digest, system.facts(), measure=lambda _: known)

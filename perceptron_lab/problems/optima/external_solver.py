@@ -157,6 +157,9 @@ class BlockProgram:
 
 Solver = Literal["csdp", "sdpa", "dsdp5", "clarabel", "scs"]
 
+INFEASIBLE = f"{UNPROVED}infeasible"
+"""Name of the metric that is 1 where a solver reports that there is no x; else it is absent."""
+
 OBJECTIVE = f"{UNPROVED}objective"
 """Name of the metric for the objective c'x that a solver claims."""
 
@@ -176,12 +179,15 @@ class Approximation:
         F(x) and X by blocks: whole matrices, then all rows as one block.
     solver_note
         The solver's name and version.
+    infeasible
+        Whether the solver reports that there is no x.
     """
 
     point: FloatArray
     slack: Blocks
     multipliers: Blocks
     solver_note: str
+    infeasible: bool = False
 
 
 @dataclass(frozen=True)
@@ -214,14 +220,16 @@ class ExternalSolver:
         if self.solver in _PROGRAMS:
             command = _PROGRAMS[self.solver](**self._limits(seconds))
             answer, note = command.call_solver(program.sdpa())
-            return Approximation(answer.variables, answer.slack, answer.multipliers, note)
+            blocks = answer.slack, answer.multipliers
+            return Approximation(answer.variables, *blocks, note, answer.infeasible)
         arguments = self.solver, self._limits(seconds), program
         quick = program.rows.nnz <= QUICK
         solution, note = (
             _answer_of_library(*arguments) if quick else killable(_answer_of_library, *arguments)
         )
         multipliers = program.dense(solution.multipliers / program.multiplicity)
-        return Approximation(solution.point, program.dense(solution.slack), multipliers, note)
+        slack = program.dense(solution.slack)
+        return Approximation(solution.point, slack, multipliers, note, solution.infeasible)
 
     def _limits(self, seconds: float) -> dict[str, float]:
         limits = {"time_limit": seconds}

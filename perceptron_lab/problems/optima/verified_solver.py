@@ -12,6 +12,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from perceptron_lab.algorithms.external.direct import InfeasibilityClaim
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.refusals import Proportion, parameter_record
 from perceptron_lab.core.results import FloatArray, Status
@@ -26,6 +27,7 @@ from perceptron_lab.core.time_limit import (
 from perceptron_lab.problems.optima.bound_verification import DUAL, FACE, FACE_BLOCK, VECTORS
 from perceptron_lab.problems.optima.external_solver import (
     FRACTIONS,
+    INFEASIBLE,
     Approximation,
     BlockProgram,
     ExternalSolver,
@@ -129,11 +131,18 @@ class VerifiedSolver(Optimiser):
         except TimeIsUp:
             search.unproved = Status.TIME_LIMIT
             return f"{self.solver} has given no answer within the time limit"
+        except InfeasibilityClaim as error:
+            search.figures = {INFEASIBLE: 1.0}
+            search.unproved = Status.UNVERIFIED
+            run.refute(run.program_of(search.system))
+            return str(error)
         except NumericalError as error:
             search.unproved = Status.NUMERICAL_ERROR
             return str(error)
         program = run.program_of(search.system)
         search.figures = errors_of(program, answer)
+        if answer.infeasible:
+            search.figures[INFEASIBLE] = 1.0
         if search.dual is None and run.prove_large(program, answer):
             return answer.solver_note
         run.prove_upper(program, answer)

@@ -13,8 +13,10 @@ import pandas as pd
 from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.findings import Finding
+from perceptron_lab.core.registry import names
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.netlib import INFEASIBLE, Netlib
+from perceptron_lab.datasets.generated.infeasible_programs import InfeasibleSdp
 from perceptron_lab.datasets.generated.linear_programs import LinearPrograms
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
 from perceptron_lab.experiments.configuration.rows import Row, reals
@@ -89,6 +91,64 @@ def lp_feasibility(evidence: Evidence) -> Table:
         "decide every seed."
     )
     return Table("lp_feasibility", columns, keys=3, notes=[note], long=True)
+
+
+_CLAIM = f"measure.{UNPROVED}infeasible"
+
+
+def pointless_problems(outline: Outline) -> dict[str, bool]:
+    """Return problem -> whether it has no point, of the dataset infeasible-sdp."""
+    problems = problems_of(outline, InfeasibleSdp)
+    if not problems:
+        raise DataError("no problem has a known answer; add problems of the dataset infeasible-sdp")
+    return {name: record.kind != "feasible" for name, record in problems.items()}
+
+
+@needs(pointless_problems)
+def infeasible_programs(evidence: Evidence) -> Table:
+    """Conic programs of known answers: who claims that there is no point, and what is proved.
+
+    Columns: ``problem``, ``label``, ``seeds``; how many seeds are ``claimed`` to have no point, by
+    the solver or (of algorithms) by the status; how many of these claims are ``right``; how many
+    seeds have a ``proved`` answer; ``false``, how many proved answers are wrong; ``seconds``, the
+    median.
+    """
+    truths = pointless_problems(evidence)
+    entries = [x for x in summaries(evidence.frame) if x.seeds and x.problem in truths]
+    claims = [_claims(entry.runs) for entry in entries]
+    proved = [entry.runs["proved"] & entry.runs["status"].isin(_DECIDED) for entry in entries]
+    known = [truths[entry.problem] for entry in entries]
+    found = [entry.runs["status"] == Status.INFEASIBLE for entry in entries]
+    columns = [
+        texts("problem", [entry.problem for entry in entries]),
+        texts("label", [entry.label for entry in entries]),
+        counts("seeds", [entry.seeds for entry in entries]),
+        counts("claimed", [int(claim.sum()) for claim in claims]),
+        counts(
+            "right", [int(claim.sum()) * truth for claim, truth in zip(claims, known, strict=True)]
+        ),
+        counts("proved", [int(cells_.sum()) for cells_ in proved]),
+        counts(
+            "false",
+            [
+                int((cells_ & (none != truth)).sum())
+                for cells_, none, truth in zip(proved, found, known, strict=True)
+            ],
+        ),
+        *medians(entries, ["seconds"], [entry.answered for entry in entries]),
+    ]
+    note = (
+        "Claimed: the solver reports that there is no point. Right: there is none, by "
+        "construction. Proved: from its answer, a strictly feasible point or that there is none. "
+        "False: proved answers that are wrong. Seconds: median over the seeds."
+    )
+    return Table("infeasible_programs", columns, keys=2, notes=[note], long=True)
+
+
+def _claims(runs: pd.DataFrame) -> pd.Series:
+    """Return whether a solver reports that there is no point; an algorithm does by its status."""
+    own = ~runs["algorithm"].isin(names("optimiser")) & (runs["status"] == Status.INFEASIBLE)
+    return own | (reals(runs[_CLAIM]) == 1.0) if _CLAIM in runs else own
 
 
 def _count(entry: Summary, statuses: tuple[Status, ...]) -> int:

@@ -19,9 +19,11 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import FloatArray, Result, Status
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp
+from perceptron_lab.datasets.generated.infeasible_programs import InfeasibleSdp
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.problems.optima.bound_verification import DUAL, VECTORS, reverified_bounds
 from perceptron_lab.problems.optima.external_solver import (
+    INFEASIBLE,
     OBJECTIVE,
     Approximation,
     BlockProgram,
@@ -279,3 +281,14 @@ def test_a_search_that_has_no_time_ends_with_its_bounds(monkeypatch: pytest.Monk
     assert "the budget of 100 seconds is spent" in result.message
     stopped = minimise(maxcut(1), VerifiedSolver(), RunOptions(stop=lambda: "stopped"))
     assert "stopped" in stopped.message
+
+
+@pytest.mark.parametrize("solver", ["csdp", "clarabel", "scs"])
+def test_reports_that_there_is_no_point_are_recorded_and_tested(solver: Any) -> None:
+    needs(solver)
+    for kind in ("infeasible", "feasible"):
+        system = ConicSystem.of(InfeasibleSdp("gram", kind, 4).problem(0).system)
+        result = minimise(system, VerifiedSolver(solver), RunOptions(budget=Budget(seconds=20)))
+        assert result.status == kind.upper()
+        claims = result.certificate["figures"].get(INFEASIBLE)
+        assert claims == (1.0 if kind == "infeasible" else None)
