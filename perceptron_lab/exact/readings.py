@@ -106,13 +106,13 @@ def _system(content: bytes, fields: str) -> CheckedSystem:
 
 def of_sdpa(path: Path, question: Literal["feasibility", "recession"]) -> Reading:
     """Return the reading of an SDPA file; to be written in the plain form if it has another one."""
-    own = Reading({"form": "sdpa", "question": question}, path.read_bytes(), path)
+    unchanged = Reading({"form": "sdpa", "question": question}, path.read_bytes(), path)
     try:
-        if path.name.endswith(".dat-s") and all(order for _, order in own.system().blocks):
-            return own
+        if path.name.endswith(".dat-s") and all(order for _, order in unchanged.system().blocks):
+            return unchanged
     except _UNREADABLE:
         pass
-    return Reading(own.fields, plain_text(own.content, str(path)).encode())
+    return Reading(unchanged.fields, plain_text(unchanged.content, str(path)).encode())
 
 
 def of_table(path: Path, system: ConicSystem) -> Reading | None:

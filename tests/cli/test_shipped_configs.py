@@ -137,6 +137,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
         "maxcut_optimum",
         "maxcut_scaling",
     }  # tests/cli/test_program_configs.py
+    elsewhere |= {"infeasible_sdp"}  # tests/reporting/test_infeasibility_table.py
     elsewhere |= {"sdplib", "maxcut_large", "sdp_accuracy"}  # tests/cli/test_sdplib_configs.py
     shipped = {name for name in gallery() if not name.startswith("benchmarks/")}
     assert set(SIZES) == set(REPORTS) == shipped - elsewhere

@@ -160,8 +160,8 @@ class _SdpaReader:
         # A block of order 0 has no entries
         orders = np.array(blocks)
         indices[:, 1] = (np.cumsum(orders != 0) - 1)[indices[:, 1]]
-        kept = orders[orders != 0].tolist()
-        data = SdpaData.from_entries(objective.values, kept, indices, value.values)
+        sizes = orders[orders != 0].tolist()
+        data = SdpaData.from_entries(objective.values, sizes, indices, value.values)
         return replace(
             data,
             roundings=value.roundings,
@@ -297,14 +297,14 @@ class _SdpaReader:
                 "ends with .dat-s",
                 len(self._lines),
             )
-        places = [
+        positions = [
             (block, i, j)
             for block, order in enumerate(blocks, 1)
             for i in range(1, abs(order) + 1)
             for j in ([i] if order < 0 else range(1, order + 1))
         ]
         indices = np.column_stack(
-            [np.repeat(np.arange(matrices), each), np.tile(np.array(places), (matrices, 1))]
+            [np.repeat(np.arange(matrices), each), np.tile(np.array(positions), (matrices, 1))]
         )
         self._entries = [
             word

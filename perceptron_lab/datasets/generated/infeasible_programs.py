@@ -86,12 +86,12 @@ class InfeasibleSdp(GeneratedDataset):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        own = self.family == "liu-pataki"
-        if self.kind == ("feasible" if own else "weak"):
+        reference_family = self.family == "liu-pataki"
+        if self.kind == ("feasible" if reference_family else "weak"):
             raise ValueError(f"kind {self.kind} of the family {self.family}; choose another one")
-        if self.messy and not own:
+        if self.messy and not reference_family:
             raise ValueError(f"messy of the family {self.family}; leave it out")
-        if not own:
+        if not reference_family:
             return self
         if sum(self.ranks) >= self.order or self.equations >= self.order * (self.order + 1) // 2:
             raise ValueError(
@@ -114,12 +114,12 @@ class InfeasibleSdp(GeneratedDataset):
         with self.random(seed, 8 * self.order**4) as rng:
             matrices = getattr(self, f"_{self.family.replace('-', '_')}")(rng)
         system = _system(matrices, second_order=self.family == "second-order")
-        known = {"known_infeasible": float(self.kind != "feasible")}
+        answer = {"known_infeasible": float(self.kind != "feasible")}
         strong = self.kind == "infeasible" and self.family in ("gram", "second-order")
         if self.kind == "weak" or strong:
-            known["known_weak"] = float(self.kind == "weak")
+            answer["known_weak"] = float(self.kind == "weak")
         digest = sha256_of_arrays(*(matrix for block in matrices for matrix in block))
-        return Problem(self.name, system, digest, system.facts(), measure=lambda _: known)
+        return Problem(self.name, system, digest, system.facts(), measure=lambda _: answer)
 
     def equations_of(self, rng: Generator) -> tuple[list[Integers], Integers, Integers]:
         """Return the A_i, b, and an X with A_i . X = b_i for all i, of ``liu-pataki``."""
@@ -185,11 +185,11 @@ class InfeasibleSdp(GeneratedDataset):
         free = []
         for total in range(2 * n - 1):
             pairs = [(i, total - i) for i in range(n) if i <= total - i < n]
-            for here, there in pairwise(pairs):
+            for first, second in pairwise(pairs):
                 change = np.zeros((n, n), dtype=np.int64)
-                change[here] = change[here[::-1]] = 1
-                change[there] -= 1
-                change[there[::-1]] -= 1
+                change[first] = change[first[::-1]] = 1
+                change[second] -= 1
+                change[second[::-1]] -= 1
                 free.append(change)
         return [[-constant, *free]]
 

@@ -117,29 +117,30 @@ def infeasible_programs(evidence: Evidence) -> Table:
     entries = [x for x in summaries(evidence.frame) if x.seeds and x.problem in truths]
     claims = [_claims(entry.runs) for entry in entries]
     proved = [entry.runs["proved"] & entry.runs["status"].isin(_DECIDED) for entry in entries]
-    known = [truths[entry.problem] for entry in entries]
-    found = [entry.runs["status"] == Status.INFEASIBLE for entry in entries]
+    pointless = [truths[entry.problem] for entry in entries]
+    refuted = [entry.runs["status"] == Status.INFEASIBLE for entry in entries]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
         counts("claimed", [int(claim.sum()) for claim in claims]),
         counts(
-            "right", [int(claim.sum()) * truth for claim, truth in zip(claims, known, strict=True)]
+            "right",
+            [int(claim.sum()) * truth for claim, truth in zip(claims, pointless, strict=True)],
         ),
         counts("proved", [int(cells_.sum()) for cells_ in proved]),
         counts(
             "false",
             [
                 int((cells_ & (none != truth)).sum())
-                for cells_, none, truth in zip(proved, found, known, strict=True)
+                for cells_, none, truth in zip(proved, refuted, pointless, strict=True)
             ],
         ),
         *medians(entries, ["seconds"], [entry.answered for entry in entries]),
     ]
     note = (
-        "Claimed: the solver reports that there is no point. Right: there is none, by "
-        "construction. Proved: from its answer, a strictly feasible point or that there is none. "
+        "Claimed: the solver reports that there is no point. Right: none exists, by "
+        "construction. Proved: from its answer, a strictly feasible point or that none exists. "
         "False: proved answers that are wrong. Seconds: median over the seeds."
     )
     return Table("infeasible_programs", columns, keys=2, notes=[note], long=True)
@@ -147,8 +148,8 @@ def infeasible_programs(evidence: Evidence) -> Table:
 
 def _claims(runs: pd.DataFrame) -> pd.Series:
     """Return whether a solver reports that there is no point; an algorithm does by its status."""
-    own = ~runs["algorithm"].isin(names("optimiser")) & (runs["status"] == Status.INFEASIBLE)
-    return own | (reals(runs[_CLAIM]) == 1.0) if _CLAIM in runs else own
+    by_status = ~runs["algorithm"].isin(names("optimiser")) & (runs["status"] == Status.INFEASIBLE)
+    return by_status | (reals(runs[_CLAIM]) == 1.0) if _CLAIM in runs else by_status
 
 
 def _count(entry: Summary, statuses: tuple[Status, ...]) -> int:
