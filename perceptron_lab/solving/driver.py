@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, State
+from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim, FeasiblePoint
@@ -69,8 +70,11 @@ def _decided(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) 
 
     def run(face: ConicSystem) -> Result:
         left = max(0.0, options.budget.seconds - (clock_seconds() - began))
-        budget = Budget(options.budget.updates, left)
-        return _driven(face, algorithm, RunOptions(budget=budget, stop=options.stop))
+        limits = RunOptions(budget=Budget(options.budget.updates, left), stop=options.stop)
+        # Its weights have the largest rank; others may follow where they prove nothing
+        first = _driven(face, InteriorPoint(), limits)
+        decided = first.status in (Status.FEASIBLE, Status.INFEASIBLE)
+        return first if decided else _driven(face, algorithm, limits)
 
     with time_limit(options.budget.seconds, _stopping(options.stop)):
         try:

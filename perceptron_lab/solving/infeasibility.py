@@ -97,7 +97,8 @@ def _closed(system: ConicSystem, result: Result, run: Run) -> Closed:
     pencil, faces = system.exact_pencil(), list[list[IntegerVector]]()
     while pencil is not None:
         if result.status is Status.FEASIBLE:
-            y = [Fraction(x) for x in result.point.tolist()]
+            assert isinstance(system, FaceSystem)
+            y = system.unscaled(result.point)
             for columns in reversed(faces):
                 y = lifted(columns, y)
             return Closed(point=y, steps=len(faces))

@@ -76,17 +76,21 @@ class ExactPencil:
         return any(kind != "rows" for kind, _ in self.blocks)
 
     @cached_property
-    def tensors(self) -> list[FloatArray]:
-        """A in doubles, each column divided by its length: one array per block.
-
-        Of shape ``(width, order)``, of a matrix ``(width, order, order)``, symmetric.
-        """
+    def lengths(self) -> list[int]:
+        """Powers of two near the norms of the columns of D A."""
         squares = [0] * self.width
         for _, i, j, columns, values in self.rows:
             for at, value in zip(columns, values, strict=True):
                 squares[at] += value * value * (1 + (i != j))
-        # A power of two near the norm keeps quotients exact
-        lengths = [1 << (square.bit_length() // 2) for square in squares]
+        return [1 << (square.bit_length() // 2) for square in squares]
+
+    @cached_property
+    def tensors(self) -> list[FloatArray]:
+        """D A in doubles, each column divided by its length: one array per block.
+
+        Of shape ``(width, order)``, of a matrix ``(width, order, order)``, symmetric.
+        """
+        lengths = self.lengths
         shapes = [(k, k) if kind == "matrix" else (k,) for kind, k in self.blocks]
         arrays = [np.zeros((self.width, *shape)) for shape in shapes]
         for block, i, j, columns, values in self.rows:

@@ -44,9 +44,15 @@ class FaceSystem(ConicSystem):
         """Return the pencil."""
         return self.pencil
 
+    def unscaled(self, point: FloatArray) -> list[Fraction]:
+        """Return a point in the unknowns of the pencil, exactly."""
+        assert self.pencil is not None
+        pairs = zip(point.tolist(), self.pencil.lengths, strict=True)
+        return [Fraction(x) / length for x, length in pairs]
+
     @classmethod
     def of(cls, pencil: ExactPencil) -> FaceSystem:  # type: ignore[override]
-        """Return the system of a pencil, in doubles that proofs enclose."""
+        """Return the system of a pencil in doubles that proofs enclose, its columns scaled."""
         parts = [_part(kind, order) for kind, order in pencil.blocks]
         cone = Product(parts)
         spans = {b: span.start for b, (_, span) in enumerate(cone.blocks)}
@@ -55,8 +61,12 @@ class FaceSystem(ConicSystem):
             order = pencil.blocks[block][1]
             matrix = pencil.blocks[block][0] == "matrix"
             at = spans[block] + (i * order - i * (i - 1) // 2 + j - i if matrix else i)
-            data[at, list(columns)] = to_doubles(values)
-            rounded = rounded or any(float(value) != value for value in values)
+            exact = [Fraction(x, pencil.lengths[k]) for k, x in zip(columns, values, strict=True)]
+            data[at, list(columns)] = doubles = to_doubles(exact)
+            rounded = rounded or any(
+                Fraction(double) != number
+                for double, number in zip(doubles.tolist(), exact, strict=True)
+            )
         return cls(Matrix(data, roundings=int(rounded)), cone, pencil=pencil)
 
 

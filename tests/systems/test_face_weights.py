@@ -67,6 +67,28 @@ def test_planted_weights_become_exact(seed: int) -> None:
     assert system.prove_infeasible(flat) is not None
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_newton_s_method_recovers_a_range_that_is_known_to_six_digits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = rng.integers(-30, 31, (6, 2))
+    weights = frame @ frame.T
+    matrices = []
+    for _ in range(18):
+        left, right = (g + g.T for g in rng.integers(-3, 4, (2, 6, 6)))
+        matrices.append((right * weights).sum() * left - (left * weights).sum() * right)
+    system = ConicSystem.from_matrices(
+        matrices[0].astype(float), [m.astype(float) for m in matrices[1:]]
+    )
+    (part, at), flat = system.cone.blocks[1], np.zeros(system.cone.size)
+    near = weights / np.abs(weights).max() + 1e-6 * rng.standard_normal((6, 6))
+    flat[at] = (near + near.T)[part.rows, part.columns] / 2.0 * part.multiplicity
+    pencil = system.exact_pencil()
+    assert pencil is not None
+    exact = weights_near(pencil, guess_of(system.cone, flat))
+    assert exact is not None
+    assert not any(pencil.image(exact))
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_checker_accepts_them_and_refuses_every_change(seed: int) -> None:
     data, claim = written(seed)
