@@ -376,7 +376,9 @@ class RangeNewton:
             if not length < 0.7 * before:
                 return None
             before = length
-            state = _stepped(state, [int(Fraction(x) * unit) for x in step.tolist()])
+            # Without a type numpy would round whole numbers of mixed lengths
+            longer = np.array([int(Fraction(x) * unit) for x in step.tolist()], dtype=object)
+            state = _stepped(state, longer)
         else:
             return None
         error = Fraction(1, 1 << (BITS - KNOWN))
@@ -463,6 +465,8 @@ def _derivatives(
 def _long_weights(basis: Basis) -> Any:
     """Return the weights of a block of long numbers, in the same units."""
     size = len(basis.pivots) + len(basis.complement)
+    if not basis.pivots:
+        return defaultdict(int)
     if basis.kind == "matrix":
         frame = np.zeros((size, len(basis.pivots)), dtype=object)
         for a, pivot in enumerate(basis.pivots):
@@ -470,8 +474,7 @@ def _long_weights(basis: Basis) -> Any:
         frame[basis.complement] = basis.tail
         return (frame @ basis.core @ frame.T) >> (2 * BITS)
     if basis.kind == "ray":
-        line = [*basis.tail[:, 0], 1 << BITS] if basis.pivots else [0] * size
-        return [(int(basis.core[0]) * x) >> BITS for x in line] if basis.pivots else line
+        return [(int(basis.core[0]) * x) >> BITS for x in [*basis.tail[:, 0], 1 << BITS]]
     return defaultdict(int, zip(basis.pivots, basis.core.tolist(), strict=True))
 
 
@@ -481,7 +484,7 @@ def _stepped(state: Sequence[Basis], step: Any) -> list[Basis]:
     for basis in state:
         tail, core = basis.tail, basis.core
         if basis.framed:
-            change = np.array(step[start : start + tail.size]).reshape(tail.shape)
+            change = step[start : start + tail.size].reshape(tail.shape)
             tail, start = tail + change, start + tail.size
         if basis.kind == "matrix":
             above = np.triu_indices(len(core))
@@ -489,6 +492,6 @@ def _stepped(state: Sequence[Basis], step: Any) -> list[Basis]:
             change[above] = step[start : start + len(above[0])]
             core, start = core + change + np.triu(change, 1).T, start + len(above[0])
         else:
-            core, start = core + np.array(step[start : start + core.size]), start + core.size
+            core, start = core + step[start : start + core.size], start + core.size
         stepped.append(replace(basis, tail=tail, core=core))
     return stepped
