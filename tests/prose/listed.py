@@ -191,5 +191,6 @@ ARGUMENTS = (
     "docs/notes/rounding.md",
     "docs/notes/saddle-points.md",
     "docs/notes/saved-answers.md",
+    "docs/no-solution.md",
 )
 """Pages of definitions and proofs, whose digits are formulae: what they measure is listed above."""

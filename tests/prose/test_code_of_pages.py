@@ -121,6 +121,23 @@ def test_linear_programs() -> None:
     assert not conflict
 
 
+def test_no_solution() -> None:
+    from perceptron_lab import ConicSystem, solve
+
+    arguments = {"ConicSystem": ConicSystem, "solve": solve, "np": np}
+    run("docs/no-solution.md", arguments)
+    assert arguments["kinds"] == ["strong", "weak", "boundary only"]
+    assert "gives `strong`, `weak` and `boundary only`" in PAGES["docs/no-solution.md"]
+
+
+def test_the_certificate_checked_by_hand_is_found() -> None:
+    from perceptron_lab import ConicSystem, solve
+
+    result = solve(ConicSystem.from_matrices(np.diag([1, 0]), [np.diag([0, 1])]))
+    assert result.weights is not None
+    assert result.weights[1] > 0.0 == result.weights[2]  # w = diag(1, 0), after the weight of x_0
+
+
 def test_ellipsoids() -> None:
     (values,) = run("docs/papers/ellipsoids.md", {**CLASSES, "X_test": CLASSES["X"][:2]})
     assert values.shape == (2,)
