@@ -229,6 +229,8 @@ class Verifier:
             if self.goal == "decide" and self._seek_exact_weights(claim.weights, state.point):
                 return Status.INFEASIBLE
             self.say(f"a margin of at most {text_above(upper, 3)} is proved")
+            if self.goal == "decide":
+                self._add(self._try_proof(self.system.remark_on_weights, claim.weights) or "")
             self.certificate["claim"] = {"margin_below": bound}
             return Status.MARGIN_BOUNDED
         verified = (
@@ -382,7 +384,7 @@ class Verifier:
 
     def _add(self, sentence: str) -> None:
         """Append a sentence to the message."""
-        self.message = f"{self.message}; {sentence}" if self.message else sentence
+        self.message = "; ".join(filter(None, [self.message, sentence]))
 
 
 def _merit(proof: PointProof) -> tuple[bool, float]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -411,6 +412,23 @@ class CertifiedSystem(CountedSystem):
         scores = operator.scores(self.operator.compact(point))
         weights_found = search_exact_weights(operator, self.weights_to_origin(weights), scores)
         return None if weights_found is None else InfeasibilityProof(weights_found, 0.0, RATIONAL)
+
+    def remark_on_weights(self, weights: FloatArray) -> str:
+        """Return a sentence on weights that are not rational, or an empty one."""
+        pencil = self.exact_pencil()
+        if pencil is None or not np.isfinite(weights).all():
+            return ""
+        from perceptron_lab.systems.face_weights import irrational_entry
+
+        _, cone = self._innermost()
+        irrational = irrational_entry(pencil, guess_of(cone, self.weights_to_origin(weights)))
+        if irrational is None:
+            return ""
+        digits = Decimal(irrational.numerator) / Decimal(irrational.denominator)
+        return (
+            "weights with A w = 0 were computed on the boundary of the dual cone, and as far as "
+            f"60 digits tell they are irrational: an entry of their range is near {digits}"
+        )
 
     def answer(self, result: Result) -> Result:
         """Return a result of this view in the variables of the original data."""

@@ -37,6 +37,8 @@ MOST_PRODUCTS = 3_000_000
 STEPS, LONG_STEPS, BITS = 8, 60, 400
 # Singular values of Newton's equations below this part of the largest are those of no direction
 SINGULAR = 1e-8
+# An entry of K with a longer numerator or denominator is called irrational
+LONGEST_ENTRY = 10**40
 # Binary places of K that are known at least, and beyond half of which it is not rounded
 KNOWN = 100
 
@@ -107,6 +109,25 @@ def weights_near(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Weights | 
         weights = None if refined is None else _solved(pencil, refined)
         if weights is not None:
             return weights
+    return None
+
+
+def irrational_entry(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Fraction | None:
+    """Return an entry of K of computed weights, to many digits, that is no short fraction; or None.
+
+    Newton's method has converged to it: A w = 0 has a solution of some ranks there, and as far as
+    its digits tell no rational one.
+    """
+    for cut in CUTS[:-1]:
+        bases = _bases(pencil, guess, cut)
+        if any(basis.pivots for basis in bases) and not _too_large(pencil, bases):
+            refined = RangeNewton(pencil).refined(bases) or []
+            entries = [x for b in refined if b.framed for x in b.tail.ravel().tolist()]
+            long: list[Fraction] = [
+                x for x in entries if max(abs(x.numerator), x.denominator) > LONGEST_ENTRY
+            ]
+            if long:
+                return long[0]
     return None
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from perceptron_lab import Budget, solve
+from perceptron_lab import Budget, ConicSystem, Status, solve
 from perceptron_lab.core.results import Result
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.numerics.exact_texts import read_exact
@@ -57,3 +57,16 @@ def semidefinite(data: SdpaData, x: list[Fraction]) -> bool:
         matrix[i][j] += Fraction(value) * ([Fraction(-1), *x][k])
         matrix[j][i] = matrix[i][j]
     return semidefinite_terms(matrix, np.eye(order, dtype=int).tolist()) is not None
+
+
+def test_weights_that_are_all_irrational_are_reported() -> None:
+    """W13 = W22, W33 = 2 W12 and W23 = 2 W11 leave the ray vv', v = (1, 2^(1/3), 2^(2/3))."""
+    matrices = [np.zeros((3, 3)) for _ in range(3)]
+    for matrix, (i, j), k, value in zip(
+        matrices, [(0, 2), (0, 1), (1, 2)], [1, 2, 0], [-1.0, -0.5, -2.0], strict=True
+    ):
+        matrix[i, j] = matrix[j, i] = 0.5
+        matrix[k, k] = value
+    result = solve(ConicSystem.from_matrices(np.zeros((3, 3)), matrices))
+    assert result.status is Status.MARGIN_BOUNDED
+    assert "they are irrational: an entry of their range is near 0.62996052494743" in result.message
