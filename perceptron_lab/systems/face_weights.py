@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from flint import fmpz_mat
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
@@ -29,6 +30,8 @@ from perceptron_lab.systems.exact_solutions import Equation, near_solution
 CUTS = (1e-11, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
 # Errors of the entries of a computed K
 ERRORS = (1e-9, 1e-6, 1e-4)
+# Parts of a unit vector outside a range count so often in its length
+SCALES = (1e5, 1e8, 1e11)
 # Binary places of S that are kept where the equations leave it free
 PLACES = (8, 40)
 # Products of scores and unknowns at most
@@ -105,10 +108,14 @@ def weights_near(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Weights | 
             weights = _solved(pencil, [_rounded(basis, error) for basis in bases])
             if weights is not None:
                 return weights
-        refined = RangeNewton(pencil).refined(bases)
-        weights = None if refined is None else _solved(pencil, refined)
-        if weights is not None:
-            return weights
+        refinements = [
+            RangeNewton(pencil).refined(bases),
+            *(_by_lattice(bases, scale) for scale in SCALES),
+        ]
+        for refined in refinements:
+            weights = None if refined is None else _solved(pencil, refined)
+            if weights is not None:
+                return weights
     return None
 
 
@@ -198,6 +205,35 @@ def _rounded(basis: Basis, error: float) -> Basis:
         return simplest(Fraction(number), bound * max(Fraction(1), abs(Fraction(number))))
 
     return replace(basis, tail=_entrywise(rational, basis.tail))
+
+
+def _by_lattice(bases: Sequence[Basis], scale: float) -> list[Basis] | None:
+    """Return bases whose ranges are spanned by short whole vectors near those computed, or None.
+
+    LLL's algorithm finds them among the rows [e_i, scale P e_i], P the projection onto the
+    complement of the range: entries of K are quotients of their minors, and much longer.
+    """
+    rounded = []
+    for basis in bases:
+        rank = len(basis.pivots)
+        if basis.kind != "matrix" or not rank or not basis.complement:
+            rounded.append(basis if basis.kind != "ray" else _rounded(basis, ERRORS[0]))
+            continue
+        order = rank + len(basis.complement)
+        frame = np.linalg.qr(np.array(basis.vectors(), dtype=float).T)[0]
+        projection = np.rint(scale * (np.eye(order) - frame @ frame.T)).astype(int).tolist()
+        rows = [[int(i == j) for j in range(order)] + projection[i] for i in range(order)]
+        short = [row[:order] for row in fmpz_mat(rows).lll().tolist()[:rank]]
+        square = fmpz_mat([[row[j] for j in basis.pivots] for row in short])
+        if not square.det():
+            return None
+        sides = fmpz_mat([[row[j] for j in basis.complement] for row in short])
+        tail = np.array(
+            [[Fraction(int(x.p), int(x.q)) for x in row] for row in square.solve(sides).tolist()],
+            dtype=object,
+        ).reshape(rank, -1)
+        rounded.append(replace(basis, tail=tail.T))
+    return rounded
 
 
 def _entrywise(function: Callable[[Any], Any], table: Any) -> Any:

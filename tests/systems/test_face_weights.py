@@ -17,8 +17,8 @@ from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.readings import of_system
 from perceptron_lab.exact.weights import infeasible_on_face
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim
-from perceptron_lab.systems.exact_pencil import guess_of
-from perceptron_lab.systems.face_weights import weights_near
+from perceptron_lab.systems.exact_pencil import ExactPencil, guess_of
+from perceptron_lab.systems.face_weights import _bases, _by_lattice, weights_near
 from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.system import Objective, System
 
@@ -87,6 +87,23 @@ def test_newton_s_method_recovers_a_range_that_is_known_to_six_digits(seed: int)
     exact = weights_near(pencil, guess_of(system.cone, flat))
     assert exact is not None
     assert not any(pencil.image(exact))
+
+
+def test_short_vectors_span_a_range_whose_echelon_form_is_long() -> None:
+    """The unstable subspace of an integer matrix: echelon entries have minors as denominators."""
+    rng = np.random.default_rng(3)
+    frame = rng.integers(-40, 41, (7, 4))
+    basis, _ = np.linalg.qr(frame.astype(float))
+    pencil = ExactPencil(1, [("matrix", 7)], [(0, 0, 0, (0,), (1,))], homogenised=False)
+    (computed,) = _bases(pencil, [basis @ basis.T], 0.5)
+    rounded = _by_lattice([computed], 1e11)
+    assert rounded is not None
+    exact = np.array(rounded[0].vectors(), dtype=object).T
+    # The columns of the frame are combinations of those of [I; K], exactly
+    for column in frame.T.tolist():
+        coefficients = np.array([column[pivot] for pivot in computed.pivots], dtype=object)
+        assert (exact @ coefficients).tolist() == column
+    assert max(x.denominator for x in map(Fraction, exact.ravel().tolist())) > 10**5
 
 
 @pytest.mark.parametrize("seed", range(12))
