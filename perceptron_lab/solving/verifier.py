@@ -357,6 +357,10 @@ class Verifier:
             assert self.weights is not None
             self._add(f"the weights prove it: {self._consequence(self.weights)}")
             status = Status.INFEASIBLE
+        conic = self.goal == "decide" and not self.system.cone.of_rows
+        if status is Status.NUMERICAL_ERROR and conic and state.weights is not None:
+            exact = self._seek_exact_weights(state.weights, state.point)
+            status = Status.INFEASIBLE if exact else status
         data, name = self.system.provenance, self.system.margin_name
         self.certificate |= {"margin": name} if name else {}
         self.certificate |= {"method": proof.method, "exact_rows": proof.exact_rows, "data": data}

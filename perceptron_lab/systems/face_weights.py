@@ -128,7 +128,8 @@ def irrational_entry(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Fracti
     for cut in CUTS[:-1]:
         bases = _bases(pencil, guess, cut)
         if any(basis.pivots for basis in bases) and not _too_large(pencil, bases):
-            refined = RangeNewton(pencil).refined(bases) or []
+            newton = RangeNewton(pencil)
+            refined = (newton.refined(bases) or []) if newton.determines(bases) else []
             entries = [x for b in refined if b.framed for x in b.tail.ravel().tolist()]
             long: list[Fraction] = [
                 x for x in entries if max(abs(x.numerator), x.denominator) > LONGEST_ENTRY
@@ -410,6 +411,19 @@ class RangeNewton:
             return None
         return self._in_long_numbers(state, np.linalg.pinv(matrix, rcond=SINGULAR))
 
+    def determines(self, bases: Sequence[Basis]) -> bool:
+        """Return whether the equations determine K near its computed value, to first order."""
+        matrix, _ = self._equations(bases)
+        _, values, directions = np.linalg.svd(matrix)
+        free = directions[int((values > SINGULAR * values.max(initial=0.0)).sum()) :]
+        tails = np.concatenate(
+            [
+                np.arange(_size_of(basis)) < (basis.tail.size if basis.framed else 0)
+                for basis in bases
+            ]
+        )
+        return bool(np.abs(free[:, tails]).max(initial=0.0) < 1e-6)
+
     def _in_long_numbers(self, bases: Sequence[Basis], inverse: Any) -> list[Basis] | None:
         """Take steps with a constant inverse, which gain the same number of digits each."""
         unit = 1 << BITS
@@ -517,6 +531,13 @@ def _derivatives(
     derivative = tensor[:, basis.pivots]
     units = np.ones(rank) if basis.kind == "rows" else np.eye(1, max(rank, 1), rank - 1)[0][:rank]
     return derivative, derivative @ basis.core, units, None
+
+
+def _size_of(basis: Basis) -> int:
+    """Return the number of unknowns of a block in Newton's equations, those of K first."""
+    rank = len(basis.pivots)
+    core = rank * (rank + 1) // 2 if basis.kind == "matrix" else int(basis.core.size)
+    return core + (int(basis.tail.size) if basis.framed else 0)
 
 
 def _long_weights(basis: Basis) -> Any:
