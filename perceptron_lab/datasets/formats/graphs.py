@@ -15,7 +15,7 @@ from fractions import Fraction
 from inspect import signature
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -139,11 +139,10 @@ def _of_text(text: str) -> Graph:
             "correct the number, or fetch the file again"
         )
     width = len(lines[1][1]) if edges else 2
-    for number, words in lines[1:]:
-        if len(words) != width or width not in (2, 3):
-            raise InputError(f"line {number}: {' '.join(words)[:40]!r}; {_EDGE}")
     ends = np.empty((edges, 2))
     for edge, (number, words) in enumerate(lines[1:]):
+        if len(words) != width or width not in (2, 3):
+            raise InputError(f"line {number}: {' '.join(words)[:40]!r}; {_EDGE}")
         try:
             ends[edge] = [float(word) for word in words[:2]]
             float(words[-1])
@@ -156,35 +155,29 @@ def _of_text(text: str) -> Graph:
 
 def _of_edges(order: int, ends: FloatArray, printed: list[str], lines: list[int]) -> Graph:
     """Return the graph of edges (from 1), each with its weight as printed and its line."""
-    invalid = ~((ends == np.rint(ends)) & (ends >= 1) & (ends <= order)).all(axis=1)
-    if len(ends) and invalid.any():
-        edge = int(invalid.argmax())
-        raise InputError(
-            f"line {lines[edge]}: edge {edge + 1} joins {ends[edge, 0]:g} and {ends[edge, 1]:g}; "
-            f"vertices are whole numbers from 1 to {order}"
-        )
+    range_text = f"; vertices are whole numbers from 1 to {order}"
+    valid = ((ends == np.rint(ends)) & (ends >= 1) & (ends <= order)).all(axis=1)
+    for edge in np.flatnonzero(~valid).tolist():
+        _refuse(edge, lines, f"{ends[edge, 0]:g} and {ends[edge, 1]:g}{range_text}")
     vertices = np.sort(ends.astype(np.int64) - 1, axis=1)
-    loops = np.flatnonzero(vertices[:, 0] == vertices[:, 1])
-    if len(loops):
-        edge = int(loops[0])
-        fault = f"edge {edge + 1} joins a vertex with itself; remove it"
-        raise InputError(f"line {lines[edge]}: {fault}")
+    for edge in np.flatnonzero(vertices[:, 0] == vertices[:, 1]).tolist():
+        _refuse(edge, lines, "a vertex with itself; remove it")
     keys = vertices @ np.array([order, 1])
-    _, first = np.unique(keys, return_index=True)
-    if len(first) < len(keys):
-        edge = int(np.setdiff1d(np.arange(len(keys)), first)[0])
-        fault = f"edge {edge + 1} joins two vertices that are joined already; keep one"
-        raise InputError(f"line {lines[edge]}: {fault}")
+    first = np.unique(keys, return_index=True)[1]
+    for edge in np.setdiff1d(np.arange(len(keys)), first).tolist():
+        _refuse(edge, lines, "two vertices that are joined already; keep one")
     return _of_weights(order, vertices, printed, lines)
+
+
+def _refuse(edge: int, lines: list[int], fault: str) -> NoReturn:
+    raise InputError(f"line {lines[edge]}: edge {edge + 1} joins {fault}")
 
 
 def _of_weights(order: int, vertices: IntArray, printed: list[str], lines: list[int]) -> Graph:
     values = np.array([float(word) for word in printed], dtype=np.float64)
-    if not np.isfinite(values).all():
-        edge = int(np.isfinite(values).argmin())
-        raise InputError(
-            f"line {lines[edge]}: the weight {printed[edge][:40]}; weights have to be finite"
-        )
+    for edge in np.flatnonzero(~np.isfinite(values)):
+        weight = f"the weight {printed[edge][:40]}"
+        raise InputError(f"line {lines[edge]}: {weight}; weights have to be finite")
     PrintedNumbers().add(printed, values)  # refuses numbers below the range of doubles
     half = sp.coo_array((values, (vertices[:, 0], vertices[:, 1])), shape=(order, order))
     weights = sp.csr_array(half + half.T)

@@ -153,18 +153,18 @@ class InfeasibleSdp(GeneratedDataset):
         return [[-point, *_kernel(matrices)]]
 
     def _lyapunov(self, rng: Generator) -> list[list[Integers]]:
-        eigenvalues = -rng.integers(1, 4, self.order)
-        if self.kind == "infeasible":
-            eigenvalues[0] *= -1
-        matrix = _with_eigenvalues(rng, eigenvalues)[0]
+        matrix, _ = _with_eigenvalues(rng, self._eigenvalues(rng))
         eye, units = np.eye(self.order, dtype=np.int64), _units(self.order)
         return [[eye, *units], [eye, *(-(matrix.T @ unit + unit @ matrix) for unit in units)]]
 
-    def _control(self, rng: Generator) -> list[list[Integers]]:
+    def _eigenvalues(self, rng: Generator) -> Integers:
+        """Return negative integers; the first one is positive if there is to be no solution."""
         eigenvalues = -rng.integers(1, 4, self.order)
-        if self.kind == "infeasible":
-            eigenvalues[0] *= -1
-        matrix, left = _with_eigenvalues(rng, eigenvalues)
+        eigenvalues[0] *= -1 if self.kind == "infeasible" else 1
+        return eigenvalues
+
+    def _control(self, rng: Generator) -> list[list[Integers]]:
+        matrix, left = _with_eigenvalues(rng, self._eigenvalues(rng))
         n, none = self.order, np.zeros((self.order, self.order), dtype=np.int64)
         # v' = e_1' S^-1 is a left eigenvector; columns of S but the first are orthogonal to it
         control = left[:, 1:] @ rng.integers(-1, 2, n - 1)
@@ -176,11 +176,10 @@ class InfeasibleSdp(GeneratedDataset):
 
     def _gram(self, rng: Generator) -> list[list[Integers]]:
         n = self.order
-        constant = np.zeros((n, n), dtype=np.int64)
-        if self.kind == "feasible":  # of a Gram matrix that is definite by its diagonal
-            constant += symmetric(rng, n, 1) + 2 * n * np.eye(n, dtype=np.int64)
+        constant = symmetric(rng, n, 1 if self.kind == "feasible" else 2)
+        if self.kind == "feasible":  # it is definite by its diagonal
+            constant += 2 * n * np.eye(n, dtype=np.int64)
         else:
-            constant += symmetric(rng, n)
             constant[-1, -1] = -1
         free = []
         for total in range(2 * n - 1):
@@ -188,8 +187,8 @@ class InfeasibleSdp(GeneratedDataset):
             for first, second in pairwise(pairs):
                 change = np.zeros((n, n), dtype=np.int64)
                 change[first] = change[first[::-1]] = 1
-                change[second] -= 1
-                change[second[::-1]] -= 1
+                for position in (second, second[::-1]):
+                    change[position] -= 1
                 free.append(change)
         return [[-constant, *free]]
 
@@ -231,12 +230,9 @@ def _with_eigenvalues(rng: Generator, eigenvalues: Integers) -> tuple[Integers, 
 
 def _units(order: int) -> list[Integers]:
     """Return the basis e_i e_j' + e_j e_i' (or e_i e_i') of the symmetric matrices."""
-    units = []
-    for i, j in zip(*np.triu_indices(order), strict=True):
-        unit = np.zeros((order, order), dtype=np.int64)
-        unit[i, j] = unit[j, i] = 1
-        units.append(unit)
-    return units
+    eye = np.eye(order, dtype=np.int64)
+    pairs = zip(*np.triu_indices(order), strict=True)
+    return [np.maximum(np.outer(eye[i], eye[j]), np.outer(eye[j], eye[i])) for i, j in pairs]
 
 
 def _kernel(matrices: list[Integers]) -> list[Integers]:
@@ -266,14 +262,13 @@ def _system(blocks: list[list[Integers]], *, second_order: bool) -> ConicSystem:
         data = np.vstack([np.eye(1, unknowns + 1), scores])
         cone = Product([Orthant(1), SecondOrder(len(scores))])
         return ConicSystem(Matrix(data), cone, homogenised=True)
-    indices, values = list[tuple[int, int, int, int]](), list[float]()
-    for block, matrices in enumerate(blocks):
-        for number, matrix in enumerate(matrices):
-            for i, j in zip(*np.nonzero(np.triu(matrix)), strict=True):
-                indices.append((number, block, int(i), int(j)))
-                values.append(float(matrix[i, j]))
-    orders = [len(block[0]) for block in blocks]
-    data_of = SdpaData.from_entries(
-        np.zeros(unknowns), orders, np.array(indices, dtype=np.int64), np.array(values)
+    table = np.array(
+        [
+            (number, block, i, j, matrix[i, j])
+            for block, matrices in enumerate(blocks)
+            for number, matrix in enumerate(matrices)
+            for i, j in zip(*np.nonzero(np.triu(matrix)), strict=True)
+        ]
     )
-    return homogenised(data_of)
+    orders, values = [len(block[0]) for block in blocks], table[:, 4].astype(float)
+    return homogenised(SdpaData.from_entries(np.zeros(unknowns), orders, table[:, :4], values))

@@ -115,27 +115,18 @@ def infeasible_programs(evidence: Evidence) -> Table:
     """
     truths = pointless_problems(evidence)
     entries = [x for x in summaries(evidence.frame) if x.seeds and x.problem in truths]
-    claims = [_claims(entry.runs) for entry in entries]
-    proved = [entry.runs["proved"] & entry.runs["status"].isin(_DECIDED) for entry in entries]
-    pointless = [truths[entry.problem] for entry in entries]
-    refuted = [entry.runs["status"] == Status.INFEASIBLE for entry in entries]
+    flags: dict[str, list[int]] = {"claimed": [], "right": [], "proved": [], "false": []}
+    for entry in entries:
+        runs, truth = entry.runs, truths[entry.problem]
+        claims, proved = _claims(runs), runs["proved"] & runs["status"].isin(_DECIDED)
+        wrong = proved & ((runs["status"] == Status.INFEASIBLE) != truth)
+        for name, cells_ in zip(flags, (claims, claims & truth, proved, wrong), strict=True):
+            flags[name].append(int(cells_.sum()))
     columns = [
         texts("problem", [entry.problem for entry in entries]),
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
-        counts("claimed", [int(claim.sum()) for claim in claims]),
-        counts(
-            "right",
-            [int(claim.sum()) * truth for claim, truth in zip(claims, pointless, strict=True)],
-        ),
-        counts("proved", [int(cells_.sum()) for cells_ in proved]),
-        counts(
-            "false",
-            [
-                int((cells_ & (none != truth)).sum())
-                for cells_, none, truth in zip(proved, refuted, pointless, strict=True)
-            ],
-        ),
+        *(counts(name, totals) for name, totals in flags.items()),
         *medians(entries, ["seconds"], [entry.answered for entry in entries]),
     ]
     note = (
