@@ -79,7 +79,7 @@ def _decided(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) 
     with time_limit(options.budget.seconds, _stopping(options.stop)):
         try:
             entries = classified(system, result, run)
-        except TimeIsUp:
+        except (TimeIsUp, np.linalg.LinAlgError):
             entries = {"infeasibility": NO_STRICT}
     sentence_of_kind = SENTENCES.get(entries["infeasibility"])
     message = "; ".join(filter(None, [result.message, sentence_of_kind]))

@@ -218,8 +218,8 @@ class ConicSystem(CertifiedSystem):
         """Return the linear matrix inequality sum_i x_i F_i - F_0 positive definite.
 
         A point is (x_0, x) with x_0 > 0 and sum_i x_i F_i - x_0 F_0 positive definite: x / x_0
-        satisfies the inequality strictly. INFEASIBLE says that no x does; some may still make the
-        matrix singular and positive semidefinite.
+        satisfies the inequality strictly. INFEASIBLE says that no x does; ``infeasibility`` of the
+        result says whether some make the matrix singular and positive semidefinite.
 
         Parameters
         ----------
@@ -311,7 +311,7 @@ class ConicSystem(CertifiedSystem):
         eliminated in rational numbers, algorithms run on the others, and the ``x`` of a result
         satisfies the equations exactly. Equations that contradict each other are a linear system of
         their own. Where equations leave of the cones nothing but a part of their boundary, the
-        answer is that no x is strictly inside, or none.
+        answer is that no x is strictly inside, unless all weights that prove it are irrational.
 
         Parameters
         ----------

@@ -252,7 +252,7 @@ class EliminatedSystem(ConicSystem):
       M'w = C'v for some v: w and v are weights of Farkas' lemma for the system as given.
 
     Where equations and cones meet only on the boundary of K no x is strictly inside: the answer is
-    INFEASIBLE, or, where no weights inside K* prove it, none. Margins, bounds and a ``start`` are
+    INFEASIBLE, unless all weights that prove it are irrational. Margins, bounds and a ``start`` are
     those in the coordinates (t, z).
 
     Parameters

@@ -97,6 +97,8 @@ def weights_near(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Weights | 
     guess
         Of each block, in the dual cone up to errors: a symmetric matrix, or a vector.
     """
+    if not any(block.any() for block in guess):
+        return None
     examined = set[tuple[int, ...]]()
     for cut in CUTS:
         bases = _bases(pencil, guess, cut)
