@@ -36,6 +36,7 @@ DATASETS: dict[str, dict[str, Any]] = {
     "reuters": {"instances": ["lei"]},
     "conic-sets": {"family": "mixed", "dimension": 5, "rows": 6},
     "conditioned-cones": {"family": "mixed", "rows": 6, "order": 3},
+    "infeasible-sdp": {"family": "gram", "order": 3},
     "ellipsoid-sets": {"training": 12, "test": 5},
     "inverted-balls": {"training": 8, "test": 5},
     "linear-systems": {"variables": 3, "inequalities": 4, "equations": 1},
