@@ -73,6 +73,11 @@ TIED: Listed = {
     "docs/linear-programs.md": {
         "`plab run linear_programs` decides": "test_numbers_of_verdicts_and_programs"
     },
+    "docs/no-solution.md": {
+        "The clean programs": "test_numbers_of_infeasible_programs",
+        "The messy programs": "test_numbers_of_infeasible_programs",
+        "Of the others,": "test_numbers_of_infeasible_programs",
+    },
     "docs/separation.md": {
         "`plab run separation_verdicts` runs": "test_numbers_of_verdicts_and_programs"
     },
