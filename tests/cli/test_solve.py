@@ -174,8 +174,9 @@ def test_json_has_the_columns_of_a_table_of_runs(capsys: pytest.CaptureFixture[s
     assert main([*arguments, "--oracle", "cyclic"]) == 0
     row = json.loads(capsys.readouterr().out)
     columns = [name for name in COLUMNS if name not in ("cell", "environment", "core")]
-    beside = ["point", "weights", "labels", "features", "reading", "lines", "certificate"]
-    assert list(row) == [*columns, "algorithm.initial", "algorithm.normalized", *beside]
+    beside = ["infeasibility", "point", "weights", "labels", "features", "reading", "lines"]
+    parameters = ["algorithm.initial", "algorithm.normalized"]
+    assert list(row) == [*columns, *parameters, *beside, "certificate"]
     assert (np.array(ROWS) @ row["point"] > 0).all()
     assert (row["labels"], row["features"], row["lines"]) == (None, None, [1, 2, 3])
     assert row["parameters"] == {"initial": "zero", "normalized": True}
