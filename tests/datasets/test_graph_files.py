@@ -94,6 +94,14 @@ def test_tables_are_no_graphs(name: str, text: str, tmp_path: Path) -> None:
     assert kind_of(path) == ".txt"
 
 
+def test_damaged_packed_texts_are_no_graphs(tmp_path: Path) -> None:
+    path, packed = tmp_path / "G1.gz", bytearray(gzip.compress(TRIANGLE.encode()))
+    packed[12] ^= 255
+    path.write_bytes(packed)
+    with pytest.raises(DataError, match="nothing is known of such files"):
+        kind_of(path)
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "edges.col"
     for content in (b"p edge 3 1\ne 1 2\n", b"\xff\xfe\x00", b"", b"\x1f\x8b", b"a b\nc d e\n"):

@@ -199,7 +199,7 @@ REFUSED_DENSE = {
     "text": (DENSE.replace("4.5", "x"), 5, "found 'x' among the entries; allowed: numbers"),
     "infinite": (DENSE.replace("4.5", "inf"), 5, "the value is inf"),
     "all zero": ("1\n1\n1\n1\n0\n0\n", 5, "every entry is 0"),
-    "table": ("1.5 2\n3 4\n", 1, "found '1.5' in the number of variables"),
+    "table": ("1.5 2\n3 4\n", 1, "a whole number; the name of a table has to end"),
 }
 
 

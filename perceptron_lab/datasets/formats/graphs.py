@@ -9,7 +9,9 @@ rounded to doubles, so that the Laplacian of the graph is the nearest one.
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
@@ -100,8 +102,6 @@ def begins_as_graph(path: Path, *, other: bool) -> bool:
         Whether a text of numbers is something else if it is no such graph; else the edge may lack
         its weight, and there may be none.
     """
-    import gzip
-
     opened = gzip.open if path.name.lower().endswith(".gz") else open
     try:
         with opened(path, "rb") as file:
@@ -110,7 +110,7 @@ def begins_as_graph(path: Path, *, other: bool) -> bool:
             [int(word) for word in words[:2]] + [float(word) for word in words[2:]]
             for _, words in islice(_lines_of(text), 2)
         ]
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, ValueError, zlib.error):
         return False
     if not first:
         return order > 0 == edges and not other

@@ -209,7 +209,9 @@ class _SdpaReader:
 
     def error(self, reason: str, line: int | None = None) -> DataError:
         """Return the error that blames a line, by default the one read last."""
-        return DataError(f"{self._source}:{self._line if line is None else line}: {reason}")
+        line = self._line if line is None else line
+        table = "; the name of a table has to end with .txt" if self._dense and line < 3 else ""
+        return DataError(f"{self._source}:{line}: {reason}{table}")
 
     def count(self, quantity: str) -> int:
         """Read a positive number; the rest of its line is the file's own remark."""
