@@ -68,22 +68,31 @@ def _decided(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) 
     if not (decided and system.homogenised) or system.cone.of_rows:
         return result
 
+    def left() -> float:
+        return max(0.0, options.budget.seconds - (clock_seconds() - began))
+
     def run(face: ConicSystem) -> Result:
-        left = max(0.0, options.budget.seconds - (clock_seconds() - began))
-        limits = RunOptions(budget=Budget(options.budget.updates, left), stop=options.stop)
+        limits = RunOptions(budget=Budget(options.budget.updates, left()), stop=options.stop)
         # Its weights have the largest rank; others may follow where they prove nothing
         first = _driven(face, InteriorPoint(), limits)
         decided = first.status in (Status.FEASIBLE, Status.INFEASIBLE)
         return first if decided else _driven(face, algorithm, limits)
 
-    with time_limit(options.budget.seconds, _stopping(options.stop)):
+    with time_limit(left(), _stopping(options.stop)):
         try:
             entries = classified(system, result, run)
         except (TimeIsUp, np.linalg.LinAlgError):
             entries = {"infeasibility": NO_STRICT}
     sentence_of_kind = SENTENCES.get(entries["infeasibility"])
     message = "; ".join(filter(None, [result.message, sentence_of_kind]))
-    return replace(result, certificate=result.certificate | entries, message=message)
+    more = clock_seconds() - began - result.total_seconds
+    return replace(
+        result,
+        certificate=result.certificate | entries,
+        message=message,
+        proof_seconds=result.proof_seconds + more,
+        total_seconds=result.total_seconds + more,
+    )
 
 
 def _driven(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -> Result:
