@@ -42,6 +42,7 @@ CLAIMS = {
     "sign excluded": "column sign weights|no {y}, no score < 0, has sign {sign} in entry {column}",
     "objective at most": "bound point factors|some x has {in} and c'x <= {bound}",
     "closed objective at most": f"bound point factors|c'x <= {{bound}} at x, {MATRIX} semidefinite",
+    "closed objective unbounded": f"point ray|c'x is unbounded below, {MATRIX} semidefinite",
     "objective at least": f"bound unit weights|c'x >= {{bound}} if {MATRIX} semidefinite",
     "ratio at least": "bound point factor|the separation ratio is >= {bound}",
     "ratio at most": "bound weights factor|the separation ratio is <= {bound}",
@@ -59,8 +60,7 @@ readable = partial(require, error=ValueError)
 
 def whole(value, least=-MOST, most=MOST):
     """Return a whole number of a certificate: a JSON integer, or a text of hexadecimal digits."""
-    if type(value) is str and re.fullmatch("-?0x[0-9a-f]+", value):
-        value = int(value, 16)
+    value = int(value, 16) if type(value) is str and re.fullmatch("-?0x[0-9a-f]+", value) else value
     readable(type(value) is int and least <= value <= most, "a number is not whole, or too large")
     return value
 
@@ -86,8 +86,7 @@ def fields(record, names):
 
 def decimal(text):
     """Return (m, e) with m 10^e a decimal as printed."""
-    match = re.fullmatch(NUMBER, text)
-    readable(match, f"{ascii(text)[:40]} is no decimal")
+    readable(match := re.fullmatch(NUMBER, text), f"{ascii(text)[:40]} is no decimal")
     sign, before, after, exponent = match.groups(b"0")
     return int(sign + before + after), int(exponent) - len(after)
 
@@ -162,9 +161,7 @@ def table_system(content, data):
         words[2] = f"<a, y> > 0 for all {width} features a"
     sizes = ({"rows": k, "second-order": k, "matrix": k * (k + 1) // 2}[kind] for kind, k in blocks)
     readable(sum(sizes) == len(table), "blocks that are not those of the rows")
-    places = []
-    for b, (kind, k) in enumerate(blocks):
-        places += [(b, i, j) for i, j in pairs(k, k if kind == "matrix" else 1)]
+    places = [(b, *at) for b, (x, k) in enumerate(blocks) for at in pairs(k, k ** (x == "matrix"))]
     rows = [(*at, range(width), line) for at, line in zip(places, table, strict=True)]
     return System(form, width, scale, blocks, rows, None, words)
 
@@ -251,9 +248,8 @@ def require_inside(kind, order, scores, strict, factor=None):
         require(min(scores.values()) >= strict, "the score of a row is too low")
 
 
-def element(block, weights):
+def element(kind, order, weights):
     """Return the weights (i, j) -> number of an element w of a block's dual cone, and <e, w>."""
-    kind, order = block
     if kind != "matrix":
         values = dict.fromkeys(range(order), 0) | entries(weights, order)
         require_inside(kind, order, {(i, i): value for i, value in values.items()}, False)
@@ -272,13 +268,13 @@ def check_claim(system, claim):
     names, sentence = CLAIMS[name].split("|")
     fields(claim, f"claim {names}")
     p, q = numbers(claim.get("bound", [0, 1]), 2, SHORT if "margin" in claim else MOST)
-    sign, column = whole(claim.get("sign", 1)), whole(claim.get("column", 0))
+    sign, column = whole(claim.get("sign", 1)), whole(claim.get("column", 0), 0)
     rows = all(kind == "rows" for kind, _ in system.blocks)
     plain = rows and system.form in ("table", "labelled", "cone")
     affine = plain and {abs(x[-1][-1]) for x in system.rows} == {system.scale}
     margins = ["directional", *["unit"] * rows, *["geometric"] * affine]
     fits = type(claim.get("factors", [])) is list and (rows or name != "partition")
-    fits = fits and abs(sign) == 1 and column >= 0 and (plain or "column" not in claim)
+    fits = fits and abs(sign) == 1 and (plain or "column" not in claim)
     fits = fits and (system.form == "squares") == ("ratio" in name) and margin in margins
     fits = fits and (q > 0 or [name, p, q] == ["ratio at least", 1, 0])  # 1 / 0: unbounded
     fits = fits and (system.objective or not ("closed" in name or "objective" in name))
@@ -296,7 +292,7 @@ def check_scores(system, claim, p, q, rows):
     name, margin, gram, lines = claim["claim"], claim.get("margin"), system.form == "gram", []
     y = numbers(claim.get("point", [0] * system.width), system.width, SHORT if margin else MOST)
     weighted = zip(system.blocks, claim["weights"], strict=True) if "weights" in claim else ()
-    elements, total = [element(*block) for block in weighted], [0] * system.width
+    elements, total = [element(*block, w) for block, w in weighted], [0] * system.width
     for b, row, column, columns, values in system.rows:
         weight = elements[b][0](row, column) if elements else 0
         for at, value in zip(columns, values, strict=True) if weight else ():
@@ -330,6 +326,10 @@ def check_scores(system, claim, p, q, rows):
         require(name != "sign occurs" or y[claim["column"]] * claim["sign"] > 0, "another sign")
         if name in ("objective at most", "closed objective at most"):
             require(sum(map(mul, system.objective, y[1:])) * q <= p * y[0] * system.scale, "c'x")
+        if "ray" in claim:  # x + t r stays in the set, c'r < 0; of rows: matrices need factors
+            ray = [0, *numbers(claim["ray"], system.width - 1)]
+            gains = [sum(map(mul, row[4], map(ray.__getitem__, row[3]))) for row in system.rows]
+            require(min(gains) >= 0 > sum(map(mul, system.objective, ray[1:])), "c'x along the ray")
     elif name == "ratio at least":  # E = (y + y') / 2 is semidefinite
         most, least = (max(s for c, _, s, *_ in lines if c == b) for b in (0, 1))
         require(least < 0 <= -q * least - (p + q) * most, "the ratio may be smaller")

@@ -347,7 +347,8 @@ def condition_claims(
     """Yield the claims of a proof, each with the name of what it proves.
 
     A point whose tight inequalities are all proved to be tight everywhere makes a partition; a
-    point that is strict everywhere is strictly feasible.
+    point that is strict everywhere is strictly feasible. Without costs there are no claims about an
+    objective; one of zeros is at least 0 by no weights at all.
     """
     if proof.weights:
         yield "infeasible", _infeasible(conditions, proof.weights)
@@ -359,7 +360,10 @@ def condition_claims(
     strict = not proof.tight and not any(condition.equation for condition in conditions)
     name = "feasible" if strict else "closed feasible"
     yield "feasible", {"claim": name, "point": point, "factors": []}
-    if costs is not None and proof.dual:
+    if costs is not None and proof.ray is not None:
+        ray = over_common(proof.ray)[0]
+        yield "unbounded", {"claim": "closed objective unbounded", "point": point, "ray": ray}
+    elif costs is not None and (proof.dual or not costs):
         yield from _optimum_claims(conditions, proof, costs, point)
     if proof.complete and not strict:
         weights = _of_rows(conditions, proof.always, Fraction(1))

@@ -356,6 +356,8 @@ def vipr_text(system: CheckedSystem, claim: Claim) -> str | None:
     claim
         A claim that the checker accepts.
     """
+    if claim["claim"] == "closed objective at most" and not any(system.objective):
+        return _of_point(system, [whole(entry) for entry in claim["point"]])
     if claim["claim"] not in BY_CUTS:
         return None
     multiples, cuts = cuts_of(system.blocks, claim["weights"])
@@ -372,7 +374,7 @@ def vipr_text(system: CheckedSystem, claim: Claim) -> str | None:
     parts = [Fraction(m, scale) for m in block_multiples]
     p, q = (whole(number) for number in claim["bound"])
     objective = [Fraction(coefficient, system.scale) for coefficient in system.objective]
-    return _file(inequalities, objective, Fraction(p, q), parts)
+    return _file(inequalities, objective, _derivation(Fraction(p, q), parts))
 
 
 def cuts_of(blocks: Blocks, weights: Sequence[Any]) -> tuple[list[int], list[DualCut]]:
@@ -402,25 +404,39 @@ def cuts_of(blocks: Blocks, weights: Sequence[Any]) -> tuple[list[int], list[Dua
 
 
 def _infeasible(rows: Sequence[Inequality], multiples: Sequence[int]) -> str:
-    width = len(rows[0][0])
-    return _file(rows, [Fraction(0)] * width, Fraction(1), [Fraction(m) for m in multiples])
+    objective = [Fraction(0)] * len(rows[0][0])
+    proof = _derivation(Fraction(1), [Fraction(m) for m in multiples])
+    return f"{_EMPTY}\n{_file(rows, objective, proof)}"
 
 
-def _file(
-    rows: Sequence[Inequality],
-    objective: Sequence[Fraction],
-    bound: Fraction,
-    multiples: Sequence[Fraction],
-) -> str:
-    """Return the file: rows a'y >= b, and one derivation, of the objective's lower bound."""
+def _of_point(system: CheckedSystem, point: Sequence[int]) -> str | None:
+    """Return the file of a program of rows with the objective 0, whose optimum any point proves.
+
+    The lower bound 0 is left out: viprchk derives no relation that holds without a proof.
+    """
+    if any(kind != "rows" for kind, _ in system.blocks):
+        return None
+    x = [Fraction(entry, point[0]) for entry in point[1:]]
+    dense = (dict(zip(columns, values, strict=True)) for *_, columns, values in system.rows[1:])
+    rows = [([a.get(j + 1, 0) for j in range(len(x))], -a.get(0, 0)) for a in dense]
+    proof = ["RTP range -inf 0", f"SOL 1 x {_sparse(x)}", "DER 0"]
+    return _file(rows, [Fraction(0)] * len(x), proof)
+
+
+def _derivation(bound: Fraction, multiples: Sequence[Fraction]) -> list[str]:
+    """Return the lines that derive a lower bound of the objective from multiples of the rows."""
+    lower = exact_text(bound)
+    derived = f"D0 G {lower} OBJ {{ lin {_sparse(multiples)} }} -1"
+    return [f"RTP range {lower} inf", "SOL 0", "DER 1", derived]
+
+
+def _file(rows: Sequence[Inequality], objective: Sequence[Fraction], proof: Sequence[str]) -> str:
+    """Return the file: rows a'y >= b, the objective, and the lines that prove a bound of it."""
     width = len(objective)
-    lines = [] if any(objective) else [_EMPTY]
-    lines += ["VER 1.0", f"VAR {width}", " ".join(f"y{i + 1}" for i in range(width)), "INT 0"]
+    lines = ["VER 1.0", f"VAR {width}", " ".join(f"y{i + 1}" for i in range(width)), "INT 0"]
     lines += ["OBJ min", _sparse(objective), f"CON {len(rows)} 0"]
     lines += [f"C{k} G {exact_text(b)} {_sparse(row)}" for k, (row, b) in enumerate(rows)]
-    lines += [f"RTP range {exact_text(bound)} inf", "SOL 0", "DER 1"]
-    lines.append(f"D0 G {exact_text(bound)} OBJ {{ lin {_sparse(multiples)} }} -1")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *proof]) + "\n"
 
 
 def _sparse(values: Iterable[int | Fraction]) -> str:

@@ -34,10 +34,12 @@ KEYS = (
     *("digits", "bits", "width", "skip", "kind", "closed", "order", "cone", "labels", "unit"),
     *("margin", "bound", "weights", "point", "factors", "factor", "column", "sign", "blocks"),
     *("inside", "separator", "question", "negative", "positive", "form", "", "claim", "__class__"),
+    "ray",
 )
 CLAIMS = (
     *("feasible", "closed feasible", "infeasible", "closed infeasible", "margin at least"),
     *("margin at most", "partition", "sign occurs", "sign excluded", "objective at most"),
+    *("closed objective at most", "closed objective unbounded", "Closed objective unbounded"),
     *("objective at least", "ratio at least", "ratio at most", "Feasible", "feasible ", "true"),
 )
 NAMES: tuple[str, ...] = (

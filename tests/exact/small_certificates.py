@@ -409,6 +409,23 @@ def program_of_rows(rng: random.Random) -> Example:
     return example(data, content, in_blocks(claims, [1, *sizes]))
 
 
+def unbounded_program(rng: random.Random) -> Example:
+    """Return conditions F(x) on rows that hold along a ray on which the objective falls."""
+    width = rng.randint(1, 3)
+    y, ray, costs = ([1, *small_vector(rng, width)], *(small_vector(rng, width) for _ in range(2)))
+    if not dot(costs, ray):
+        costs = list(ray)
+    if dot(costs, ray) > 0:
+        costs = [-cost for cost in costs]
+    drawn = (small_vector(rng, width + 1) for _ in range(9))
+    rows = [a for a in drawn if dot(a, y) >= 0 and dot(a[1:], ray) >= 0][: rng.randint(1, 4)]
+    rows = rows or [[1, *[0] * width]]
+    sizes = split(rng, len(rows))
+    content = sdpa_text(costs, [-size for size in sizes], diagonal_entries(rows, sizes, 0), rng)
+    claim = {"claim": "closed objective unbounded", "point": y, "ray": ray}
+    return example({"form": "sdpa", "question": "feasibility"}, content, [claim])
+
+
 # Cones
 
 
@@ -614,7 +631,10 @@ WAYS: dict[str, Callable[[Solved, random.Random], Example | None]] = {
     "gram": as_gram,
     "recession": as_recession,
 }
-ALONE: tuple[Callable[[random.Random], Example], ...] = (program_of_rows, cone, program, squares)
+ALONE: tuple[Callable[[random.Random], Example], ...] = (
+    *(program_of_rows, unbounded_program, cone, program),
+    squares,
+)
 
 
 def small_certificate(rng: random.Random) -> Example:

@@ -58,6 +58,10 @@ def closed(claim: Claim) -> Claim:
     return claim | {"claim": "closed " + claim["claim"]}
 
 
+def unbounded(point: list[int], ray: list[int]) -> Claim:
+    return {"claim": "closed objective unbounded", "point": point, "ray": ray}
+
+
 def sign(column: Any, which: Any, **more: Any) -> Claim:
     kind = "occurs" if "point" in more else "excluded"
     return {"claim": f"sign {kind}", "column": column, "sign": which} | more
@@ -571,6 +575,31 @@ def of_programs() -> Iterator[Meant]:
     yield "PROVED partition of conditions", FEASIBILITY, flat, partition([1, 0], NONE, BOTH)
 
 
+def of_rays() -> Iterator[Meant]:
+    """Unbounded objectives: -y on x >= 2, x >= y (in two blocks), and on other sets."""
+    entries = "1 1 1 1 0.5", "0 1 1 1 1", "1 2 1 1 1", "2 2 1 1 -1"
+    program = sdpa_file([0, -1], [-1, -1], *entries)
+    yield "PROVED unbounded", FEASIBILITY, program, unbounded([1, 2, 2], [1, 1])
+    yield "PROVED along a longer ray", FEASIBILITY, program, unbounded([1, 2, 0], [3, 2])
+    yield "point outside, unbounded", FEASIBILITY, program, unbounded([1, 1, 1], [1, 1])
+    yield "point at infinity", FEASIBILITY, program, unbounded([0, 2, 2], [1, 1])
+    yield "ray that leaves", FEASIBILITY, program, unbounded([1, 2, 2], [1, 2])
+    yield "ray that leaves the first", FEASIBILITY, program, unbounded([1, 2, 2], [-1, -1])
+    short = sdpa_file([-2], [-1], "1 1 1 1 -1", "0 1 1 1 -5")  # x <= 5
+    yield "ray that leaves by 1", FEASIBILITY, short, unbounded([1, 2], [1])
+    yield "level ray", FEASIBILITY, program, unbounded([1, 2, 2], [1, 0])
+    yield "rising ray", FEASIBILITY, program, unbounded([1, 2, 2], [1, -1])
+    yield "no ray", FEASIBILITY, program, unbounded([1, 2, 2], [0, 0])
+    yield "ray with x_0", FEASIBILITY, program, unbounded([1, 2, 2], [0, 1, 1])
+    yield "short ray", FEASIBILITY, program, unbounded([1, 2, 2], [1])
+    factors = unbounded([1, 2, 2], [1, 1]) | {"factors": []}
+    yield "factors of a ray", FEASIBILITY, program, factors
+    yield "ray of a recession", RECESSION, program, unbounded([2, 2], [1, 1])
+    matrix = sdpa_file([-1], [2], "1 1 1 1 1", "1 1 2 2 1")
+    yield "ray of a matrix", FEASIBILITY, matrix, unbounded([1, 1], [1])
+    yield "ray of a table", COMMAS, b"1,0\n", unbounded([1, 0], [1])
+
+
 def of_ratios() -> Iterator[Meant]:
     """Both sides of separation ratios."""
     data, claim = saved([[1], [2]]), squares(1)
@@ -617,7 +646,7 @@ def of_ratios() -> Iterator[Meant]:
 
 
 GROUPS = (of_numbers, of_doubles, of_texts, of_definite_matrices, of_cones, of_margins_in_cones)
-GROUPS += (of_rows, of_kernels, of_programs, of_ratios)
+GROUPS += (of_rows, of_kernels, of_programs, of_rays, of_ratios)
 
 
 def meant() -> Iterator[tuple[str, bytes, bytes]]:

@@ -70,6 +70,33 @@ def test_an_empty_program_has_a_proof_in_its_own_unknowns(tmp_path: Path) -> Non
     assert judged(text, tmp_path)
 
 
+def test_an_objective_of_zeros_is_proved_by_a_point(tmp_path: Path) -> None:
+    """VIPR derives no relation 0 >= 0: the file proves the upper bound alone."""
+    (tmp_path / "p.lp").write_text("max\n 0 x\nst\n 3 x + 2 y >= 1\n x - y = 0.25\nend\n")
+    command = [str(tmp_path / "p.lp"), "--optimum", "--save", str(tmp_path / "p.npz")]
+    assert main(["solve", *command]) == 0
+    (cell,) = certify(tmp_path / "p.npz", tmp_path / "exact").cells
+    assert cell.claims[1:3] == ("closed objective at most", "objective at least")
+    (cell,) = certify(tmp_path / "p.npz", tmp_path / "exact", form="vipr").cells
+    assert cell.outcome is CertificationStatus.CERTIFIED
+    assert cell.path is not None
+    text = Path(cell.path).read_text()
+    rows = re.findall(r"^C\d+ G (\S+) \d+(.*)$", text, re.MULTILINE)
+    point = re.search(r"^SOL 1 x \d+(.*)$", text, re.MULTILINE)
+    assert len(rows) == 5  # the row, the equation twice, and two bounds
+    assert point is not None
+    x = _sparse(point[1])
+    for bound, row in rows:
+        assert sum(a * x.get(j, 0) for j, a in _sparse(row).items()) >= Fraction(bound)
+    assert "RTP range -inf 0" in text
+    assert not viprchk() or viprchk_output(text, tmp_path) is not None
+
+
+def _sparse(words: str) -> dict[int, Fraction]:
+    places, values = words.split()[::2], words.split()[1::2]
+    return {int(j): Fraction(value) for j, value in zip(places, values, strict=True)}
+
+
 def test_the_program_of_sdplib_without_a_point(sdplib_folder: Path, tmp_path: Path) -> None:
     file = sdplib_folder / "infp1.dat-s"
     path = certified(tmp_path, {"dataset": "sdpa", "files": [str(file)]}, {"name": "auto"})

@@ -39,6 +39,10 @@ def is_true(system: System, claim: dict[str, Any]) -> bool | None:
     if "objective" in name:
         assert system.costs is not None
         costs = [Fraction(int(cost.p), int(cost.q)) for cost in system.costs]
+        if name == "closed objective unbounded":
+            falls = [Fraction(), *(-cost for cost in costs)]
+            at_infinity = [[-entry for entry in rows[0]], *rows]  # x_0 = 0
+            return _possible(rows[:1], rows) and _possible([falls], at_infinity)
         excess = [Fraction(p, q), *(-cost for cost in costs)]  # p / q x_0 - c'x
         if name == "objective at most":
             return _possible(rows, [excess])

@@ -52,7 +52,7 @@ FORMAT, VERSION = "plab-certificate", 2
 _STATUSES = {
     "FEASIBLE": {"feasible", "closed feasible", "objective at most", "ratio at least"},
     "INFEASIBLE": {"infeasible", "closed infeasible", "partition", "ratio at most"},
-    "UNBOUNDED": {"ratio at least"},
+    "UNBOUNDED": {"ratio at least", "closed objective unbounded"},
 }
 SUFFIX, DATA, PROGRAM = ".certificate.json", ".data", ".vipr"
 
@@ -306,6 +306,8 @@ class _Certifier:
         # A bound alone does not prove a status
         if not _STATUSES.get(cell.status, set(named)).isdisjoint(named):
             cell = replace(cell, outcome=CertificationStatus.CERTIFIED)
+        elif not missing:
+            cell = replace(cell, message=f"none of these claims proves {cell.status}")
         return replace(cell, claims=named, path=str(path), data=str(file))
 
     def _linear(

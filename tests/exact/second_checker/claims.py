@@ -141,6 +141,17 @@ def objective_at_most(system: System, claim: Claim) -> None:
     require_proof(value <= fmpq(p, q), "an objective above the bound")
 
 
+def objective_unbounded(system: System, claim: Claim) -> None:
+    with_keys(claim, "claim", "point", "ray")
+    costs = of_program(system)
+    require_rows(system)
+    point, ray = integers(claim["point"], system.width), integers(claim["ray"], system.width - 1)
+    require_inside(system, claim | {"factors": []}, point, closed_rows=True)
+    require_proof(all(s >= 0 for s in scores_at(system, [0, *ray])), "a direction out of the set")
+    fall = sum((c * entry for c, entry in zip(costs, ray, strict=True)), fmpq(0))
+    require_proof(fall < 0, "a direction along which the objective does not fall")
+
+
 # Weights
 
 
@@ -448,6 +459,7 @@ CLAIMS: dict[str, Callable[[System, Claim], None]] = {
     "sign excluded": sign_excluded,
     "objective at most": objective_at_most,
     "closed objective at most": objective_at_most,
+    "closed objective unbounded": objective_unbounded,
     "objective at least": objective_at_least,
     "ratio at least": ratio_at_least,
     "ratio at most": ratio_at_most,
