@@ -49,6 +49,8 @@ _OURS = {
         "space-dilation": "algorithms.rescaling.space_dilation:SpaceDilation",
         "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
         "central-cuts": "algorithms.rescaling.central_cuts:CentralCuts",
+        "volumetric-cuts": "algorithms.rescaling.volumetric_cuts:VolumetricCuts",
+        "simplex-cuts": "algorithms.rescaling.simplex_cuts:SimplexCuts",
         "relaxed-perceptron": "algorithms.perceptrons.relaxed_perceptron:RelaxedPerceptron",
         "rescaled-perceptron": "algorithms.rescaling.rescaled_perceptron:RescaledPerceptron",
         "normalized-perceptron": ("algorithms.nearest_point.most_violated:NormalizedPerceptron"),

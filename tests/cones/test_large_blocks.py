@@ -35,6 +35,8 @@ RUN = [
     "space-dilation",
     "ellipsoid",
     "central-cuts",
+    "volumetric-cuts",
+    "simplex-cuts",
     "relaxed-perceptron",
     "rescaled-perceptron",
     "normalized-perceptron",

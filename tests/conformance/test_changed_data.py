@@ -239,7 +239,7 @@ def test_answers_on_cones_do_not_depend_on_the_unit(size: float, algorithm: str)
     parameters = {"epsilon": 1e-6 * size} if "epsilon" in names else {}
     if algorithm == "relaxed-perceptron":
         parameters = {"sigma": 0.01 * size}
-    if algorithm == "ellipsoid":
+    if algorithm in ("ellipsoid", "simplex-cuts"):
         parameters = {"margin": min(1e-9 * size, 0.5)}
     selected = registry.load("algorithm", algorithm)(**parameters)
     result = solve(scaled, selected, seed=1, budget=Budget(updates=20_000))

@@ -290,6 +290,7 @@ def test_unused_features_stay_unused(algorithm: str) -> None:
         "rescaled-perceptron",
         "ellipsoid",
         "central-cuts",
+        "simplex-cuts",
         "winnow",
         "scs",
     ):

@@ -24,7 +24,8 @@ from tests.repetitions import repeated
 
 DIMENSIONS, MARGINS = (2, 3, 10, 50), tuple(10.0**-k for k in range(1, 7))
 RESCALED = ("deterministic-rescaled-perceptron", "correlation-rescaling")
-BOUNDED = ("perceptron", "second-order-perceptron", "winnow", "ellipsoid", *RESCALED)
+ENCLOSING = ("ellipsoid", "simplex-cuts", "volumetric-cuts")
+BOUNDED = ("perceptron", "second-order-perceptron", "winnow", *ENCLOSING, *RESCALED)
 """Those of whom a theorem bounds the mistakes from above."""
 ONLINE = (*BOUNDED, "space-dilation", "central-cuts")
 """Those that ask the adversary themselves."""
@@ -177,8 +178,11 @@ def test_learners_with_oracle_repeat_their_mistakes_on_the_final_set(name: str) 
     final = resisting.fixed(result.certificate)
     again = solve(final, name, oracle="first-violated")
     assert mistakes(result) == again.updates == result.queries - 1
-    assert np.array_equal(result.point, again.point)
-    assert (result.margin_lower, result.status) == (again.margin_lower, again.status)
+    # Centres that are 0 in a plane only to rounding are answered by any row of two or more
+    error = 1e-12 if name == "volumetric-cuts" else 0.0
+    assert np.abs(result.point - again.point).max() <= error
+    assert result.margin_lower == pytest.approx(again.margin_lower, rel=1e3 * error, abs=0.0)
+    assert result.status is again.status
 
 
 def forced_rows(name: str, dimension: int, margin: float, budget: Budget) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 import numpy as np
 import scipy.optimize
@@ -38,6 +38,8 @@ EMPTY: Final = 1e-9
 GRUENBAUM: Final = -math.log1p(-math.exp(-1.0))
 """ln(1 / (1 - 1/e)): a cut through the centre of gravity divides a volume by its exponential."""
 
+S = TypeVar("S", bound=CutsState)
+
 
 @dataclass(kw_only=True)
 class SampledState(CutsState):
@@ -47,8 +49,24 @@ class SampledState(CutsState):
     samples: FloatArray | None = None
 
 
+class CutsOfBody(MistakeDriven[S], InCoordinates[S]):
+    """A method that goes to a centre of the body that all cuts leave, until there is none."""
+
+    takes_start: ClassVar[bool] = False
+
+    def step(self, system: ConicSystem, state: S, most: int) -> Step[S]:
+        """Make up to ``most`` updates; claim the centre, or weights where the cuts leave nothing.
+
+        As of the ellipsoid method, the weights are the point of least norm in the hull of the cuts.
+        """
+        try:
+            return super().step(system, state, most)
+        except (NumericalError, np.linalg.LinAlgError):
+            return state, claim_bound(system, minimum_norm_weights(system, state), EMPTY)
+
+
 @parameter_record
-class CentralCuts(MistakeDriven[SampledState], InCoordinates[SampledState]):
+class CentralCuts(CutsOfBody[SampledState]):
     """Cut the set of the feasible points of the unit ball at its centre, again and again.
 
     The body {x: norm(x) <= 1, u_i'x >= 0 for all unit cuts u_i so far} contains the feasible points
@@ -88,7 +106,6 @@ class CentralCuts(MistakeDriven[SampledState], InCoordinates[SampledState]):
         "runs": "product",
         "coordinates: theorem": "kernel",
     }
-    takes_start: ClassVar[bool] = False
 
     centre: Literal["gravity", "analytic"] = "gravity"
     samples: Annotated[int, Field(ge=10, le=100_000)] = 300
@@ -105,16 +122,6 @@ class CentralCuts(MistakeDriven[SampledState], InCoordinates[SampledState]):
             lengths = rng.random(self.samples) ** (1.0 / n) / np.linalg.norm(directions, axis=1)
             state.samples = directions * lengths[:, None]
         return state
-
-    def step(self, system: ConicSystem, state: SampledState, most: int) -> Step[SampledState]:
-        """Make up to ``most`` updates; claim the centre, or weights where the cuts leave nothing.
-
-        As of the ellipsoid method, the weights are the point of least norm in the hull of the cuts.
-        """
-        try:
-            return super().step(system, state, most)
-        except NumericalError:
-            return state, claim_bound(system, minimum_norm_weights(system, state), EMPTY)
 
     def update(self, state: SampledState, cut: Cut) -> None:
         """Add a cut, and go to the centre of what it leaves."""
@@ -180,11 +187,13 @@ def _arc(unit: FloatArray, remaining: FloatArray) -> float:
     return max(0.0, math.pi - float(turned.max() - turned.min()))
 
 
-def analytic_centre(cuts: FloatArray) -> FloatArray:
-    """Return the minimum of -sum ln u_i'x - ln(1 - norm(x)^2).
+def widest_point(cuts: FloatArray) -> FloatArray:
+    """Return the point of norm 1/2 of the largest margin, by non-negative least squares.
 
-    Newton's method from half the point of the largest margin; a step is halved until it stays in
-    the body and lowers the function.
+    Raises
+    ------
+    NumericalError
+        If it violates a cut.
     """
     stacked = np.vstack([cuts.T, np.ones(len(cuts))])
     target = np.append(np.zeros(cuts.shape[1]), 1.0)
@@ -192,7 +201,16 @@ def analytic_centre(cuts: FloatArray) -> FloatArray:
     length = float(np.linalg.norm(point))
     if not length > 0.0 or not (cuts @ point > 0.0).all():
         raise NumericalError("no point satisfies all cuts in double precision")
-    point *= 0.5 / length
+    return np.asarray(point * (0.5 / length))
+
+
+def analytic_centre(cuts: FloatArray) -> FloatArray:
+    """Return the minimum of -sum ln u_i'x - ln(1 - norm(x)^2).
+
+    Newton's method from half the point of the largest margin; a step is halved until it stays in
+    the body and lowers the function.
+    """
+    point = widest_point(cuts)
     for _ in range(100):
         scores, rest = cuts @ point, 1.0 - float(point @ point)
         slope = 2.0 * point / rest - (cuts / scores[:, None]).sum(axis=0)
