@@ -24,9 +24,9 @@ SMALL = (
 def test_every_method_finds_a_point_within_its_bound(tmp_path: Path) -> None:
     assert run_config("central_cuts", tmp_path, SMALL) == 0
     runs = pd.read_csv(tmp_path / "central_cuts" / "runs.csv")
-    assert len(runs) == 16
+    assert len(runs) == 24
     assert (runs["status"] == "FEASIBLE").all()
     bounded = runs.dropna(subset=["bound"])
-    assert {"gravity", "ellipsoid", "perceptron"} <= set(bounded["label"])
+    assert {"gravity", "volumetric", "simplex", "ellipsoid", "perceptron"} <= set(bounded["label"])
     assert (bounded["updates"] <= bounded["bound"]).all()
     assert (tmp_path / "central_cuts" / "summary.csv").is_file()
