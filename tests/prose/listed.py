@@ -65,7 +65,7 @@ TIED: Listed = {
     "docs/papers/rescaling.md": {
         "A resisting oracle (`plab run": "test_numbers_of_rescaling",
         "Section 5.5 of the thesis names": "test_numbers_of_central_cuts",
-        "Against the resisting oracle both": "test_numbers_of_central_cuts",
+        "Is case 1 of section 5.5 attained in": "test_numbers_of_central_cuts",
         "The feasible and infeasible systems": "test_numbers_of_rescaling",
         "`plab run postprocessing` starts": "test_numbers_of_rescaling",
         "`plab run margin_dependence` fits": "test_numbers_of_rescaling",
