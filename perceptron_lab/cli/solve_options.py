@@ -38,6 +38,12 @@ FORMATS_OF_FILE: Final = "\b\nFormats of FILE, by the end of its name:\n" + "\n"
 """The text below the options."""
 
 
+class _Seconds(click.FloatRange):
+    """Seconds; click would call other texts no valid float range."""
+
+    name = "number of seconds; give one of at least 0, as 2.5"
+
+
 def _goal(text: str) -> Goal:
     """Return the goal of a text: ``decide``, ``budget``, or for example ``margin_upper=1e-6``."""
     try:
@@ -214,7 +220,8 @@ _OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
     ),
     click.option(
         "--budget-seconds",
-        type=click.FloatRange(min=0),
+        type=_Seconds(min=0),
+        metavar="SECONDS",
         default=_SECONDS,
         show_default=True,
         help="Time limit of the algorithm in seconds.",

@@ -197,6 +197,16 @@ def test_names_with_blanks_are_read_by_the_columns_of_fixed_format(tmp_path: Pat
         read_problem(path)
 
 
+def test_a_comment_in_field_3_leaves_a_column_without_entries(tmp_path: Path) -> None:
+    first, other = MPS.split("COLUMNS\n")
+    path = tmp_path / "comment.mps"
+    path.write_text(f"{first}COLUMNS\n    NEW       $ no entry yet\n{other}")
+    names = of_ours(read_mps(path))[0]
+    assert names[0] == "NEW"
+    (tmp_path / "plain.mps").write_text(MPS)
+    assert names[1:] == of_ours(read_mps(tmp_path / "plain.mps"))[0]
+
+
 SAME_LP = {
     "plain": [],
     "maximise": [("minimize", "MAX")],

@@ -105,6 +105,7 @@ UNTIED: Listed = {
     "docs/linear-programs.md": {
         "For `--conflict all`": "weights by definition",
         "- MPS files may": "fields of a format",
+        "Every number of an MPS": "a convention of formats",
     },
     "docs/bibliography.md": {
         "| key | paper |": "years",

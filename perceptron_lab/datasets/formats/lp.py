@@ -150,6 +150,12 @@ def _tokens(line: str, number: int) -> Iterator[_Token]:
         # The pattern of names matches inf and infinity as well
         if kind == "name" and text.lower() in _INFINITE:
             kind = "number"
+        # 2 (x + y) and 1,5 would be the variables "(x", "y)" and ",5"
+        if text.count("(") != text.count(")") or text.startswith(","):
+            raise InputError(
+                f"line {number}: {text[:40]!r} in the place of a name; multiply parentheses out, "
+                "and write decimals with a point"
+            )
         yield _Token(kind, text, number)
         position = match.end()
 
@@ -289,7 +295,10 @@ class _LpReader:
                     self._integer(statements, binary=section == "binaries")
                 case _:
                     line = statements.next().line
-                    raise InputError(f"line {line}: a linear program has no {section}")
+                    remedy = "leave the section out, which makes the file a relaxation"
+                    if section == "semicontinuous variables":
+                        remedy += ", and give these variables the lower bound 0"
+                    raise InputError(f"line {line}: a linear program has no {section}; {remedy}")
 
     def _objective(self, tokens: list[_Token], *, maximise: bool) -> None:
         statements = _Statements(tokens, quadratic=True)
@@ -365,9 +374,12 @@ class _LpReader:
             )
         name = next(iter(left.terms))
         self.variables.setdefault(name, len(self.variables))
+        where = f"line {line}: {name}"
         if relation in (">", "="):
+            lower_limit(right.constant, where)
             self.lower[name] = right.constant
         if relation in ("<", "="):
+            upper_limit(right.constant, where)
             self.upper[name] = right.constant
 
     def _integer(self, statements: _Statements, *, binary: bool) -> None:
@@ -415,7 +427,8 @@ class _LpReader:
         again = set(self._repeated_names())
         for row in self.rows:
             name = f"{row.name} (line {row.line})" if row.name in again else row.name
-            low, high = lower_limit(row.lower, name), upper_limit(row.upper, name)
+            where = f"line {row.line}: {row.name}"
+            low, high = lower_limit(row.lower, where), upper_limit(row.upper, where)
             if low is not None or high is not None:
                 yield ModelRow(name, self._entries(row.terms), low, high)
 

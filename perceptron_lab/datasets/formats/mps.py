@@ -158,10 +158,19 @@ class _MpsReader:
             is_data = len(words) in (3, 5) and words[1] in self.kinds
             return words if is_data else []
         first = 2 if self.section in (*_ROW_HEADS, "BOUNDS") else 1
-        for position, word in enumerate(words[first:], first):
-            if word.startswith("$") and word not in self.kinds and word not in self.columns:
+        for position, field in enumerate(words[first:], first):
+            if field.startswith("$") and field not in self.kinds and field not in self.columns:
+                if self.section == "COLUMNS" and position == 1:
+                    self._number_of_column(words[0])
+                    return []
                 return words[:position]
         return words
+
+    def _number_of_column(self, name: str) -> int:
+        """Return the number of a column, which is a new one where it has not occurred yet."""
+        if self.marked:
+            self.integers.add(name)
+        return self.columns.setdefault(name, len(self.columns))
 
     def _head(self, words: list[str]) -> bool:
         word = words[0].upper()
@@ -169,7 +178,10 @@ class _MpsReader:
             self.ended = True
             return True
         if word in _REFUSED:
-            raise InputError(f"the section {word}: a linear program has no {_REFUSED[word]}")
+            raise InputError(
+                f"the section {word}: a linear program has no {_REFUSED[word]}; without this "
+                "section the file states a relaxation"
+            )
         if word not in _READ:
             fault = f"the section {words[0][:40]}{did_you_mean(word, _READ)}"
             raise InputError(f"{fault} is none of a linear program: {', '.join(_HEADS)}, ENDATA")
@@ -214,9 +226,7 @@ class _MpsReader:
             self.marked = marker == "INTORG"
             return
         name, *pairs = _sized(words, (3, 5), "a column, and one or two rows with their numbers")
-        j = self.columns.setdefault(name, len(self.columns))
-        if self.marked:
-            self.integers.add(name)
+        j = self._number_of_column(name)
         for row, number in _pairs(pairs):
             column_entries = self.entries[self._known(row, self.kinds, "row")]
             if j in column_entries:
@@ -233,6 +243,11 @@ class _MpsReader:
             if self._known(row, self.kinds, "row") in limits:
                 raise InputError(f"row {row} has a second number in {section}; give one")
             limits[row] = number_of(number)
+            # Here and not in the model, for the number of the line
+            if section == "RHS" and self.kinds[row] in "GE":
+                lower_limit(limits[row], f"row {row}")
+            if section == "RHS" and self.kinds[row] in "LE":
+                upper_limit(limits[row], f"row {row}")
 
     def _first(self, section: str, name: str) -> bool:
         """Return whether a line belongs to the first set of its section."""
@@ -255,13 +270,17 @@ class _MpsReader:
         least = 1 + _VALUED[kind]
         _sized(words, (least, least + 1), "a column" + (" and a number" if least == 2 else ""))
         name = words.pop(0) if len(words) > least else ""
+        if least == 2 and words[0] not in self.columns and words[1] in self.columns:
+            raise InputError(f"the bound {kind} of column {words[1]} has no number; give one")
         column = self._known(words[0], self.columns, "column")
         if not self._first("BOUNDS", name):
             return
         value = number_of(words[1]) if _VALUED[kind] else None
         if kind in ("LO", "LI", "FX", "MI", "FR"):
+            lower_limit(value, f"column {column}")
             self.lower[column] = value
         if kind in ("UP", "UI", "FX", "PL", "FR"):
+            upper_limit(value, f"column {column}")
             self.upper[column] = value
         if kind == "BV":
             self.lower[column], self.upper[column] = Fraction(0), Fraction(1)
