@@ -320,7 +320,8 @@ def of_conditions(
     ]
     multiples = whole_costs(costs or {})[0]
     objective = " ".join(exact_text(multiples.get(j, 0)) for j in range(unknowns))
-    lines = [str(unknowns), "1", str(-len(rows)), objective]
+    # No block has order 0: without conditions there is a row of zeros, 0 >= 0
+    lines = [str(unknowns), "1", str(-max(1, len(rows))), objective]
     for at, (row_condition, sign) in enumerate(rows, 1):
         entries = [
             (0, row_condition.right),
@@ -358,6 +359,7 @@ def condition_claims(
     point = [denominator, *numerators]
     # An equation is never strict: it is two inequalities, both tight
     strict = not proof.tight and not any(condition.equation for condition in conditions)
+    strict = strict and len(conditions) > 0
     name = "feasible" if strict else "closed feasible"
     yield "feasible", {"claim": name, "point": point, "factors": []}
     if costs is not None and proof.ray is not None:
@@ -365,7 +367,7 @@ def condition_claims(
         yield "unbounded", {"claim": "closed objective unbounded", "point": point, "ray": ray}
     elif costs is not None and (proof.dual or not costs):
         yield from _optimum_claims(conditions, proof, costs, point)
-    if proof.complete and not strict:
+    if proof.complete and not strict and conditions:
         weights = _of_rows(conditions, proof.always, Fraction(1))
         sides = {"point": point, "weights": [[[], []], whole_weights(weights)]}
         yield "always tight", {"claim": "partition"} | sides

@@ -44,6 +44,18 @@ def test_the_checker_proves_that_an_objective_is_unbounded(
     assert answers[1][0].startswith("c'x is unbounded below, F(x) =")
 
 
+@pytest.mark.parametrize(("cost", "status"), [("x", "UNBOUNDED"), ("0 x", "FEASIBLE")])
+def test_a_program_without_conditions_is_certified(
+    cost: str, status: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.lp").write_text(f"min\n {cost}\nst\nbounds\n x free\nend\n")
+    saved = str(tmp_path / "p.npz")
+    assert main(["solve", str(tmp_path / "p.lp"), "--optimum", "--save", saved]) == 0
+    assert main(["certify", saved, "--into", str(tmp_path)]) == 0
+    assert f"CERTIFIED  p  auto  {status}  closed feasible" in capsys.readouterr().out
+    assert checker().main([str(tmp_path / "p.certificate.json")]) == 0
+
+
 @pytest.mark.parametrize("direction", ["shorter", "backwards", "level"])
 def test_another_ray_is_refused(saved: Path, tmp_path: Path, direction: str) -> None:
     assert main(["certify", str(saved), "--into", str(tmp_path)]) == 0
