@@ -91,6 +91,7 @@ def without_plugin() -> None:
         registry.unregister(kind, name)
 
 
+@pytest.mark.slow
 def test_tables_and_figures_that_fail_are_named_and_the_others_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -112,6 +113,7 @@ def test_tables_and_figures_that_fail_are_named_and_the_others_written(
     assert Path("results/own/index.html").is_file()
 
 
+@pytest.mark.slow
 def test_a_learner_that_fails_has_a_row_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     Path("two.csv").write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(20)))
     problems = "problems: [{dataset: files, files: [two.csv], labels: y, test_fraction: 0.5}]\n"
@@ -130,6 +132,7 @@ def test_a_dataset_that_fails_is_named_with_its_line(capsys: pytest.CaptureFixtu
     assert f"Error: problem own: {location}" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_data_of_a_plugin_that_is_not_named_are_unknown(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -144,23 +147,22 @@ def test_data_of_a_plugin_that_is_not_named_are_unknown(
     assert output.endswith("results/own: 1 UNKNOWN DATA\n")
 
 
-@pytest.mark.parametrize(
-    ("words", "output"),
-    [
-        (("verify", "results/own"), "results/own: 1 PROVED\n"),
-        (("check", "own.yaml"), "own.yaml: ok, 1 cell\n"),
-        (("status", "own.yaml"), "results/own: 1 done of 1 cell\n"),
-        (("report", "results/own"), "results/own/summary.csv\n"),
-        (("certify", "results/own", "--into", "proofs"), "results/own: 1 CERTIFIED;"),
-    ],
-)
-def test_commands_that_read_results_take_plugins(
-    words: tuple[str, ...], output: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+READING = {
+    ("verify", "results/own"): "results/own: 1 PROVED\n",
+    ("check", "own.yaml"): "own.yaml: ok, 1 cell\n",
+    ("status", "own.yaml"): "results/own: 1 done of 1 cell\n",
+    ("report", "results/own"): "results/own/summary.csv\n",
+    ("certify", "results/own", "--into", "proofs"): "results/own: 1 CERTIFIED;",
+}
+
+
+@pytest.mark.slow
+def test_commands_that_read_results_take_plugins(capsys: pytest.CaptureFixture[str]) -> None:
     run(CONFIG, code=0)
     capsys.readouterr()
-    assert main([*words, *PLUGIN]) == 0
-    assert output in capsys.readouterr().out
+    for words, output in READING.items():
+        assert main([*words, *PLUGIN]) == 0, words
+        assert output in capsys.readouterr().out
 
 
 def test_a_bug_in_code_of_a_user_is_exit_code_1_with_its_line(

@@ -70,6 +70,7 @@ def test_table_8_1_is_made_in_one_command(tmp_path: Path) -> None:
     assert (folder / "table_8_1.tex").read_text().count("\\\\") > 3
 
 
+@pytest.mark.long  # tests/reporting draws it
 def test_figure_8_1_is_drawn(tmp_path: Path) -> None:
     folder = run("reuters_dimension", tmp_path)
     for suffix in ("png", "pdf"):

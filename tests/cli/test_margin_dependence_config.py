@@ -24,6 +24,7 @@ SMALL = (
 )
 
 
+@pytest.mark.long  # the sentences on the sample state it
 def test_polynomial_methods_follow_a_logarithm_and_the_others_a_power(tmp_path: Path) -> None:
     assert run_config("margin_dependence", tmp_path, SMALL) == 0
     rows = pd.read_csv(tmp_path / "margin_dependence" / "runs.csv")

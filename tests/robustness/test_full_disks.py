@@ -14,7 +14,6 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.configuration.rows import Row
 from perceptron_lab.experiments.storage.reader import Reader
-from tests.repetitions import repeated
 from tests.robustness.commands import Command, without_clocks
 
 CONFIG = """\
@@ -68,9 +67,8 @@ def saved(results: Path) -> dict[str, Row]:
     return {row.cell: row.row for row in stored}
 
 
-@pytest.mark.parametrize(
-    "sizes", repeated([pytest.param((200_000,)), pytest.param((200_000, 300_000))], kept=1)
-)
+@pytest.mark.long  # tests/experiments/storage/test_store_faults.py has full disks of any size
+@pytest.mark.parametrize("sizes", [(200_000,), (200_000, 300_000)])
 def test_a_full_disk_ends_the_run_without_other_damage(
     folder: Path, sizes: tuple[int, ...]
 ) -> None:

@@ -29,6 +29,7 @@ def measures(folder: Path) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_sample_is_thinned_to_what_its_report_needs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -46,6 +46,7 @@ for asked in (False, True):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_new_option_of_the_trace_touches_two_files(tmp_path: Path) -> None:
     shutil.copytree(PACKAGE, tmp_path / PACKAGE.name)
     for name, (line, lines) in ADDED.items():
