@@ -108,7 +108,8 @@ def check(cell: dict[str, Any], driver: str) -> None:
 
 def needed_by(items: list[pytest.Item]) -> set[tuple[str, str]]:
     """Return kind and name of the cells that the selected tests of this file look at."""
-    parameters = [item.callspec.params for item in items if hasattr(item, "callspec")]
+    ours = (item for item in items if item.path == Path(__file__) and hasattr(item, "callspec"))
+    parameters = [item.callspec.params for item in ours]
     names = {(values.get("kind", "dataset"), values.get("name", "")) for values in parameters}
     return {*names, ("algorithm", "perceptron")}
 
