@@ -84,7 +84,7 @@ check-types: $(INSTALLED)
 	$(BIN)/mypy
 
 check-fast: $(KERNELS)
-	$(BIN)/python -m pytest $(WORKERS) $(FAST)
+	$(BIN)/python -m pytest $(WORKERS) $(FAST) --each 1
 
 format: $(INSTALLED)  ## format the code with ruff
 	$(BIN)/ruff format .
