@@ -9,6 +9,7 @@ Listed = dict[str, dict[str, str]]
 """Page -> beginning of a paragraph -> a module of tests, or a reason."""
 
 TIED: Listed = {
+    "docs/notes/chapter-6.md": {"": "test_chapter_6_page"},
     "docs/notes/table-6-1.md": {"": "test_table_6_1_page"},
     "docs/optima.md": {
         "`plab run maxcut_optimum` runs on": "test_numbers_of_optima",
