@@ -57,16 +57,18 @@ def drive(system: System, algorithm: AnyAlgorithm, options: RunOptions | None = 
             f"goal {options.goal} is one of optimisers, and {name} is an algorithm for "
             "feasibility; choose low-rank or another of `plab list optimisers`"
         )
-    return system.driven(algorithm, options, _decided)
-
-
-def _decided(system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions) -> Result:
-    """Run an algorithm on a conic system; state what is proved where it has no strict point."""
     began = clock_seconds()
-    result = _driven(system, algorithm, options)
+    result = system.driven(algorithm, options, _driven)
     decided = result.status is Status.INFEASIBLE and options.goal == "decide"
-    if not (decided and system.homogenised) or system.cone.of_rows:
+    if not (decided and isinstance(system, ConicSystem) and system.homogenised):
         return result
+    return result if system.cone.of_rows else _told(system, algorithm, options, result, began)
+
+
+def _told(
+    system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions, result: Result, began: float
+) -> Result:
+    """Return a result with what is proved of a conic system that has no strict point."""
 
     def left() -> float:
         return max(0.0, options.budget.seconds - (clock_seconds() - began))
