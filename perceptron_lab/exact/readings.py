@@ -319,9 +319,11 @@ def of_conditions(
         for sign in ((1, -1) if condition.equation else (1,))
     ]
     multiples = whole_costs(costs or {})[0]
-    objective = " ".join(exact_text(multiples.get(j, 0)) for j in range(unknowns))
-    # No block has order 0: without conditions there is a row of zeros, 0 >= 0
-    lines = [str(unknowns), "1", str(-max(1, len(rows))), objective]
+    # No block has order 0: without conditions there is a row of zeros, 0 >= 0; and without unknowns
+    # there is one that occurs nowhere
+    width = max(1, unknowns)
+    objective = " ".join(exact_text(multiples.get(j, 0)) for j in range(width))
+    lines = [str(width), "1", str(-max(1, len(rows))), objective]
     for at, (row_condition, sign) in enumerate(rows, 1):
         entries = [
             (0, row_condition.right),
@@ -356,7 +358,7 @@ def condition_claims(
     if proof.point is None:
         return
     numerators, denominator = over_common(proof.point)
-    point = [denominator, *numerators]
+    point = [denominator, *(numerators or [0])]  # see of_conditions
     # An equation is never strict: it is two inequalities, both tight
     strict = not proof.tight and not any(condition.equation for condition in conditions)
     strict = strict and len(conditions) > 0

@@ -56,6 +56,29 @@ def test_a_program_without_conditions_is_certified(
     assert checker().main([str(tmp_path / "p.certificate.json")]) == 0
 
 
+@pytest.mark.parametrize(
+    ("right", "claims"),
+    [
+        (-1, "FEASIBLE  feasible, closed objective at most, objective at least"),
+        (0, "FEASIBLE  closed feasible, closed objective at most, objective at least"),
+        (1, "INFEASIBLE  closed infeasible"),
+    ],
+)
+def test_a_program_without_variables_is_certified(
+    right: int, claims: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The condition is 0 >= right; the written program has a variable that occurs nowhere."""
+    program = tmp_path / "p.mps"
+    program.write_text(f"ROWS\n N c\n G r\nCOLUMNS\nRHS\n b r {right}\nENDATA\n")
+    saved = str(tmp_path / "p.npz")
+    assert main(["solve", str(program), "--optimum", "--save", saved]) == 0
+    assert main(["certify", saved, "--into", str(tmp_path)]) == 0
+    assert f"CERTIFIED  p  auto  {claims}\n" in capsys.readouterr().out
+    certificate = tmp_path / "p.certificate.json"
+    assert checker().main([str(certificate)]) == 0
+    assert answer(certificate.read_bytes(), (tmp_path / "p.data").read_bytes()) == PROVED
+
+
 @pytest.mark.parametrize("direction", ["shorter", "backwards", "level"])
 def test_another_ray_is_refused(saved: Path, tmp_path: Path, direction: str) -> None:
     assert main(["certify", str(saved), "--into", str(tmp_path)]) == 0
