@@ -270,8 +270,7 @@ class Factors:
     def _matrix(self, width: int) -> Any:
         """Return the left-hand sides as a matrix of python-flint."""
         if self._table is None:
-            columns = range(width)
-            self._table = fmpz_mat([[row.get(j, 0) for j in columns] for row in self.entries])
+            self._table = fmpz_mat(dense_table(self.entries, range(width)))
         return self._table
 
     _table: Any = field(default=None, init=False, repr=False)
