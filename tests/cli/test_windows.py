@@ -28,7 +28,7 @@ for words in json.load(sys.stdin):
 """
 _SAMPLE = Path(__file__).parents[2] / "results" / "sample"
 _COMMANDS = [
-    (["status", str(_SAMPLE / "rates")], 0, "900 cells"),
+    (["status", str(_SAMPLE / "maxcut")], 0, "28 cells"),
     (["check", "quickstart"], 0, "quickstart: ok, 6 cells"),
     (["verify", str(_SAMPLE / "separation_2d")], 0, "3 PROVED"),
     (["run", "quickstart", "--dry-run"], 0, "6 cells"),

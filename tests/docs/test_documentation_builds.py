@@ -115,7 +115,9 @@ def check_algorithms(sources: Path, built: Path) -> None:
     for name in names:
         text = (sources / f"{name}.rst").read_text(encoding="utf-8")
         assert all(f"\n{part}\n---" in text for part in ("The step, as it runs", "Guarantee"))
-        match = re.search(r"FEASIBLE \(proved\)\n|is not (on PATH|installed)", text)
+        # A relaxed algorithm may end before its first point: its margin bound is proved instead.
+        statuses = "FEASIBLE|MARGIN_BOUNDED" if name == "relaxed-perceptron" else "FEASIBLE"
+        match = re.search(rf"({statuses}) \(proved\)\n|is not (on PATH|installed)", text)
         assert match is not None, name
         drawn = f"pictures/{name}.svg" in text
         assert drawn == (sources / "pictures" / f"{name}.svg").is_file()

@@ -13,7 +13,7 @@ from tests.exact.targeted import meant
 from tests.repetitions import repeated
 
 LINES = SOURCE.splitlines()
-SHARES = 40
+SHARES = 50
 FORGERIES = 800  # of one change each, beside certificates that are meant
 
 # Parts of the line, the changes there (all, if none is listed), and why they change no answer

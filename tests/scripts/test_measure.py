@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from scripts import measure
 from scripts.measure import main, measures
 
 SOURCES = {
@@ -38,7 +41,9 @@ class Twice: ...
 }
 
 
-def test_everything_is_counted_and_compared_with_another_tree(tmp_path: Path) -> None:
+def test_everything_is_counted_and_compared_with_another_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, source in SOURCES.items():
         path = tmp_path / "perceptron_lab" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,4 +65,5 @@ def test_everything_is_counted_and_compared_with_another_tree(tmp_path: Path) ->
         "isinstance": 1,
         "class names that occur more than once": 1,
     }
+    monkeypatch.setattr(measure, "__file__", str(tmp_path / "scripts" / "measure.py"))
     assert main([str(tmp_path)]).splitlines()[0].split() == ["before", "after"]

@@ -22,7 +22,14 @@ from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import escape
 from perceptron_lab.reporting.theory.exhibit import Exhibit
 
-SAMPLES: Final = ("rates", "bounds", "maxcut_oracles", "tiny_margin", "conic_rescaling")
+SAMPLES: Final = (
+    "rates",
+    "bounds",
+    "maxcut_oracles",
+    "tiny_margin",
+    "conic_rescaling",
+    "central_cuts",
+)
 """The experiments that are read: their runs end with the answers that the theorems speak of."""
 NOT_MEASURED: Final = "no stored run of it ended as its theorem says"
 ALL_KNOWN: Final = Facts(
@@ -128,7 +135,7 @@ def tightness() -> Exhibit:
     proved answers), ``kind`` of the bound; ``problems``; ``least`` and ``largest`` ratio over them;
     ``reason`` why an algorithm has no bound. For bounds of the worst case the ratio is that of the
     largest updates over the seeds, for those of the expectation that of the means. It reads the
-    samples rates, bounds, maxcut_oracles, tiny_margin and conic_rescaling.
+    samples rates, bounds, maxcut_oracles, tiny_margin, conic_rescaling and central_cuts.
     """
     lines_measured = measured()
     lines = [*lines_measured, *unbounded(line.algorithm for line in lines_measured)]
