@@ -12,6 +12,7 @@ import numpy as np
 
 from perceptron_lab.algorithms.linear.alternatives import Work
 from perceptron_lab.algorithms.linear.exact_answers import (
+    absorbed,
     best_bounds,
     partition_by_pivots,
     point_near,
@@ -193,13 +194,17 @@ def _made_exact(
     if not proposal.feasible:
         return _contradiction_near(system, rows, weights, work)
     point = point_near(system, proposal.point, proposal.tight)
-    if point is None:
-        return None
     tight = set(proposal.tight.tolist())
     guess = [
         weight if system.conditions[k].equation or k in tight else Fraction()
         for k, weight in enumerate(weights)
     ]
+    if point is None:
+        # Conditions that are tight in doubles may contradict each other by a tiny amount
+        thin = weights_near(system, guess, None)
+        if thin is None or contradiction(system, thin) is None:
+            return None
+        return infeasible_decision(system, thin, "weights near those of HiGHS", work)
     always: Weights | None = None
     with suppress(TimeIsUp):
         # w'b = w'A x = 0 comes of itself: all that has a weight is tight at the point
@@ -213,10 +218,16 @@ def _contradiction_near(
     support = np.array([k for k, weight in enumerate(weights) if weight], dtype=np.int64)
     # At a vertex few conditions have weights: the contradiction is short
     vertex = farkas_vertex(rows, support) if len(support) else None
-    multipliers = None if vertex is None else weights_near(system, of_whole(rows, vertex), 1)
-    if multipliers is None or contradiction(system, multipliers) is None:
-        return None
-    return infeasible_decision(system, multipliers, "weights at a vertex", work)
+    if vertex is not None:
+        at_vertex = of_whole(rows, vertex)
+        multipliers = weights_near(system, at_vertex, 1)
+        if multipliers is not None and contradiction(system, multipliers) is not None:
+            return infeasible_decision(system, multipliers, "weights at a vertex", work)
+        multipliers = absorbed(system, at_vertex)
+        if multipliers is not None:
+            words = "weights whose residual the bounds absorb"
+            return infeasible_decision(system, multipliers, words, work)
+    return None
 
 
 def _feasible(
