@@ -112,7 +112,7 @@ def rows_operator(system: ConicSystem, name: str) -> Matrix:
     """Return the operator of a system of rows; raise InputError for any other system."""
     operator = system.operator
     if not (system.cone.of_rows and isinstance(operator, Matrix)):
-        raise InputError(f"{name} sweeps over rows and kernels only; choose another algorithm")
+        raise InputError(f"{name} runs on rows and kernels only; choose another algorithm")
     return operator
 
 

@@ -63,6 +63,7 @@ _OURS = {
         ),
         "mirror-prox": "algorithms.saddle_points.mirror_prox:MirrorProx",
         "adaptive-mirror-prox": "algorithms.saddle_points.mirror_prox:AdaptiveMirrorProx",
+        "sublinear-mirror-prox": "algorithms.saddle_points.sublinear:SublinearMirrorProx",
         "minimum-norm-point": "algorithms.nearest_point.minimum_norm_point:MinimumNormPoint",
         "projection-rescaling": ("algorithms.projection.projection_rescaling:ProjectionRescaling"),
         "primal-dual": "algorithms.saddle_points.primal_dual:PrimalDual",

@@ -129,6 +129,16 @@ class CountedSystem(System):
         self.counters.products += 1
         return self.operator.combine(weights)
 
+    def row(self, index: int) -> FloatArray:
+        """Return a row, shape ``(dimension,)``, of rows; counts its share of a product."""
+        self.counters.products += 1.0 / self.operator.size
+        return np.asarray(self.matrix.rows(np.array([index]))[0])
+
+    def column(self, index: int) -> FloatArray:
+        """Return a column, shape ``(size,)``, of rows; counts its share of a product."""
+        self.counters.products += 1.0 / self.dimension
+        return self.matrix.column(index)
+
     def cut(self, point: FloatArray, slack: float = 0.0) -> Cut | None:
         """Query the oracle at a point: a violated constraint or None; counts one query.
 

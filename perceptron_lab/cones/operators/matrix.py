@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -127,6 +129,15 @@ class Matrix(Operator):
         check_time(WRITING * len(indices) * self.dimension)
         dense = rows_at(self.stored, indices)
         return dense if self.scale is None else dense * self.scale[indices, None]
+
+    def column(self, index: int) -> FloatArray:
+        """Return a column of S M, dense, shape ``(size,)``; an InputError for a source of rows."""
+        data: Any = self.data
+        dense = isinstance(data, np.ndarray)
+        column = data[:, index] if dense else data[:, [index]].toarray()[:, 0]
+        # Converted first: a product in single precision would differ from that of the doubles
+        column = np.array(column, dtype=np.float64)
+        return column if self.scale is None else column * self.scale
 
     def scaled(self) -> FloatArray | sp.csr_array:
         """Return S M in memory, dense or sparse."""
