@@ -81,7 +81,7 @@ class SublinearMirrorProx(SeesAll[SampledState]):
     Parameters
     ----------
     extrapolated
-        Whether x_t and y_t are moved by estimates of their own before the row and column are drawn
+        Whether x_t and y_t are moved by separate estimates before the row and column are drawn
         (default false). That is stochastic Mirror-Prox, at twice the price per iteration; no bound
         is stated for it.
     epsilon
