@@ -54,6 +54,7 @@ TIED: Listed = {
     "docs/papers/mirror-prox.md": {
         "The table shows the time to a verified": "test_numbers_of_table_2",
         "| dimension x rows | MPLFP": "test_numbers_of_table_2",
+        "Section 8 names sublinear time": "test_numbers_of_sublinear",
         "**Generator.**": "test_numbers_of_table_2",
         "**Smoothed perceptron.**": "test_numbers_of_table_2",
         "**Iterated smoothed": "test_numbers_of_table_2",
