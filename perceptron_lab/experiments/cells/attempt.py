@@ -99,7 +99,9 @@ class Attempt:
         self._process = process
         # "ready" and the server's report come by different sockets, so either may arrive first
         if self._started_at is None:
-            self.deadline = time.monotonic() + self._limits.loading
+            # "compiling" may have come first; "compiled" subtracts its allowance again
+            allowance = 0.0 if self._paused is None else _STARTING
+            self.deadline = time.monotonic() + self._limits.loading + allowance
 
     def enforce(self) -> None:
         """Kill the process if its time is up."""

@@ -6,8 +6,10 @@ import math
 import os
 import re
 import signal
+import socket
 import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,9 @@ import pytest
 from perceptron_lab.core.former_paths import present_path
 from perceptron_lab.core.registry import register
 from perceptron_lab.core.results import Status
+from perceptron_lab.experiments.cells.attempt import Attempt
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, run_cell
+from perceptron_lab.experiments.cells.messages import encoded
 from perceptron_lab.experiments.cells.operating_system import machine_memory, memory_of
 from perceptron_lab.experiments.cells.server_handle import CORE, ForkServer
 from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
@@ -447,6 +451,33 @@ def test_kernels_are_compiled_before_the_clock_starts_and_count_for_no_limit(
     assert {outcome.status for outcome in outcomes} == {Status.FEASIBLE}, outcomes
     assert {outcome.stderr for outcome in outcomes} == {""}
     assert progress.count == len(list(tmp_path.rglob("*.nbi"))) == 3  # the sweep, and of proofs
+
+
+class _Silent:
+    """A server that keeps the socket of a process and starts none."""
+
+    def launch(self, memory: int, handles: tuple[int, int, int]) -> int:
+        self.process = socket.socket(fileno=os.dup(handles[0]))
+        return 1
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_compiling_leaves_the_time_to_load_whichever_report_arrives_first(
+    configure: Configure, late: bool
+) -> None:
+    server: Any = _Silent()
+    attempt = Attempt(jobs_of(configure)[0], ProcessLimits(loading=50.0), 10**6, server)
+    with closing(attempt), closing(server.process):
+        (channel,) = (source for source in attempt.sources if isinstance(source, socket.socket))
+        if not late:
+            attempt.started(os.getpid())
+        server.process.sendall(encoded("compiling", kernels=1))
+        attempt.hear(channel, Watching())
+        if late:
+            attempt.started(os.getpid())
+        server.process.sendall(encoded("compiled"))
+        attempt.hear(channel, Watching())
+        assert attempt.deadline - time.monotonic() == pytest.approx(50.0, abs=10.0)
 
 
 def test_the_modules_of_jobs_are_those_of_their_classes(configure: Configure) -> None:
