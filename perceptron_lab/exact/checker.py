@@ -54,7 +54,7 @@ def loaded() -> Any:
 def compiled_checker() -> Any:
     """Return the checker as a module, its products compiled where matrices are large."""
     module = loaded()
-    # An instance of its own: the checker's module stays as the file is
+    # A separate instance, so that the checker's module stays unchanged
     plain = module.require_definite
 
     def require_definite(

@@ -320,7 +320,7 @@ def of_conditions(
     ]
     multiples = whole_costs(costs or {})[0]
     # No block has order 0: without conditions there is a row of zeros, 0 >= 0; and without unknowns
-    # there is one that occurs nowhere
+    # the file has one that no condition contains
     width = max(1, unknowns)
     objective = " ".join(exact_text(multiples.get(j, 0)) for j in range(width))
     lines = [str(width), "1", str(-max(1, len(rows))), objective]

@@ -168,7 +168,7 @@ def volumetric_centre(
             return point, scores, barrier
         rates = basis @ step
         size = min(1.0, 0.9 / max(1e-300, -float(rates.min())))
-        # A step too small to be told from 0 is no reason to halve it
+        # Decrements near rounding errors show nothing about the size of the step
         while size > 1e-12 and decrement > 1e-6:
             stretched = normals / (slacks * (1.0 + size * rates))[:, None]
             lowered = barrier - _log_determinant(np.linalg.qr(stretched)[1])

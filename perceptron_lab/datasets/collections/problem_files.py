@@ -1,4 +1,4 @@
-"""The conic system of a file of a user's own, with the names in the file."""
+"""The conic system of a user's file, with the names in the file."""
 
 from __future__ import annotations
 
