@@ -139,6 +139,9 @@ class BoundedProgram:
         weights
             None where a limit that is needed does not exist.
         """
+        # A point alone is sought: without costs a sum over all columns would find zeros only
+        if not multipliers and not target:
+            return {}
         dense = [multipliers.get(i, ZERO) for i in range(len(self.rows))]
         weights: dict[int, Fraction] = {}
         for at in in_time(range(len(self.lower))):

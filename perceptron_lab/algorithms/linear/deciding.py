@@ -42,7 +42,7 @@ from perceptron_lab.algorithms.linear.proofs import (
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.findings import NOTHING, Finding
 from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, last_proofs, time_limit
+from perceptron_lab.core.time_limit import TimeIsUp, last_proofs
 from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.linear_system import LinearSystem
@@ -50,9 +50,8 @@ from perceptron_lab.systems.linear_system import LinearSystem
 # The partition of the inequalities at a point is completed by exact pivots on a tableau up to so
 # large: about a second
 MOST_ENTRIES = 200_000
-# Large systems have a strictly complementary pair up to so many entries, if HiGHS finds it in some
-# seconds, or in so many times the seconds that the decision took
-LARGEST_PAIR, PAIR_SECONDS, PATIENCE = 50_000, 5.0, 3.0
+# Large systems have a strictly complementary pair up to so many entries
+LARGEST_PAIR = 50_000
 
 
 @dataclass
@@ -131,16 +130,8 @@ class _LinearSearch:
         """Return the decision; None if there are too many pivots."""
         self.rows = floating_rows(self.system)
         # A pair also tells what is tight at every point: it goes first where it takes no time
-        if self.rows.matrix.nnz <= QUICK:
-            return self._proposed() or self._by_basis()
-        began = clock_seconds()
-        decision = self._by_basis()
-        small = self.rows.matrix.nnz <= LARGEST_PAIR
-        if small and decision is not None and decision.status is Status.FEASIBLE:
-            seconds = max(PAIR_SECONDS, PATIENCE * (clock_seconds() - began))
-            with suppress(TimeIsUp), time_limit(seconds):
-                return self._proposed() or decision
-        return decision
+        quick = self.rows.matrix.nnz <= QUICK
+        return (self._proposed() if quick else None) or self._by_basis()
 
     def _proposed(self) -> LinearDecision | None:
         """Return the decision of a pair that HiGHS proposes."""
@@ -164,6 +155,13 @@ class _LinearSearch:
             return infeasible_decision(self.system, optimum.weights, words, self.work)
         if optimum.status is not Status.FEASIBLE or optimum.point is None:
             return None
+        assert self.rows is not None
+        if QUICK < self.rows.matrix.nnz <= LARGEST_PAIR:
+            # The point is there: a pair only adds what is tight at every point
+            with suppress(TimeIsUp):
+                decision = self._proposed()
+                if decision is not None:
+                    return decision
         return _feasible(self.system, optimum.point, {}, words, self.work)
 
 

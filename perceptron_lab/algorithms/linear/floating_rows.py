@@ -47,6 +47,9 @@ _PRECISE = {
     "small_matrix_value": 1e-12,
 }
 _SHARE = 0.9
+# Iterations of the simplex method for a complementary pair. They are counted, and not timed: which
+# proof an answer has must not depend on what else the machine does
+PAIR_ITERATIONS = 20_000
 # Weights below this part of the largest may stand for zeros
 NOTHING = 1e-9
 
@@ -162,7 +165,9 @@ class Start(NamedTuple):
     presolve: bool = False
 
 
-def run_highs(program: HighsProgram, start: Start | None = None) -> HighsAnswer:
+def run_highs(
+    program: HighsProgram, start: Start | None = None, iterations: int | None = None
+) -> HighsAnswer:
     """Solve a program by HiGHS on one thread.
 
     Parameters
@@ -171,6 +176,8 @@ def run_highs(program: HighsProgram, start: Start | None = None) -> HighsAnswer:
         The program.
     start
         How the simplex method begins; None leaves everything to HiGHS.
+    iterations
+        Of the simplex method at most; None for no such limit.
 
     Raises
     ------
@@ -178,12 +185,17 @@ def run_highs(program: HighsProgram, start: Start | None = None) -> HighsAnswer:
         If a time limit ends before HiGHS says anything.
     """
     # HiGHS ends a little before its process is killed, so that its last multipliers are known
-    arguments = program, _SHARE * seconds_left(), start
+    arguments = program, _SHARE * seconds_left(), start, iterations
     quick = program.matrix.nnz <= QUICK
     return solved_here(*arguments) if quick else killable(solved_here, *arguments)
 
 
-def solved_here(program: HighsProgram, seconds: float, start: Start | None = None) -> HighsAnswer:
+def solved_here(
+    program: HighsProgram,
+    seconds: float,
+    start: Start | None = None,
+    iterations: int | None = None,
+) -> HighsAnswer:
     """Solve as :func:`run_highs` does, in this process, in some seconds or many more.
 
     HiGHS has a scheduler per thread, whose number of threads is that of the first call and refused
@@ -191,11 +203,15 @@ def solved_here(program: HighsProgram, seconds: float, start: Start | None = Non
     scheduler nor leaves its own behind.
     """
     with ThreadPoolExecutor(1) as alone:
-        return alone.submit(_solved, program, seconds, start).result()
+        return alone.submit(_solved, program, seconds, start, iterations).result()
 
 
-def _solved(program: HighsProgram, seconds: float, start: Start | None) -> HighsAnswer:
+def _solved(
+    program: HighsProgram, seconds: float, start: Start | None, iterations: int | None
+) -> HighsAnswer:
     solver = _loaded(program, seconds)
+    if iterations is not None:
+        solver.setOptionValue("simplex_iteration_limit", iterations)
     if start is not None:
         _begin(solver, program.matrix.shape[1], start)
     ended = solver.run()
@@ -281,9 +297,9 @@ class HighsProposal:
 
 
 def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
-    """Return the pair that HiGHS finds, or None; TimeIsUp is raised where the time ends first.
+    """Return the pair that HiGHS finds within PAIR_ITERATIONS, or None.
 
-    NumericalError, where HiGHS ends with an error.
+    TimeIsUp is raised where the time ends first, NumericalError where HiGHS ends with an error.
     """
     count, width = rows.matrix.shape
     free = np.flatnonzero(~rows.equation)
@@ -303,7 +319,8 @@ def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
     costs = np.zeros(unknowns)
     costs[width + 1 :] = -1.0
     above = np.append(np.where(rows.equation, 0.0, INFINITE), INFINITE)
-    solution = run_highs(HighsProgram(costs, (lower, upper), matrix, (np.zeros(count + 1), above)))
+    program = HighsProgram(costs, (lower, upper), matrix, (np.zeros(count + 1), above))
+    solution = run_highs(program, iterations=PAIR_ITERATIONS)
     if solution.status.startswith(FAILED):
         raise NumericalError(f"HiGHS gives no answer: {solution.status}")
     if not solution.optimal or len(solution.values) != unknowns:

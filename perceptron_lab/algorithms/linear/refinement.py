@@ -150,10 +150,10 @@ class ScaledProgram:
     def around(self, basis: ExactBasis | None) -> HighsProgram:
         """Return the program moved to the solution of a basis, or as it is, for HiGHS."""
         program, exponents = self.program, self.exponents.tolist()
-        values = [Fraction(0)] * len(exponents)
+        values: list[Fraction | int] = [0] * len(exponents)
         zoom = 0
         if basis is not None:
-            values = [as_fraction(value) for value in basis.values]
+            values = list(map(as_fraction, basis.values))
             sizes = (abs(v) * Fraction(2) ** -exponents[at] for at, v in basis.violations.items())
             # The largest violation becomes about 1, so that HiGHS's tolerances are parts of it
             zoom = -_log2(max(sizes))
@@ -162,7 +162,8 @@ class ScaledProgram:
             numbers = np.full(len(limits), missing)
             for at, limit in enumerate(limits):
                 if limit is not None:
-                    exact = _shifted(limit.value - values[at], zoom - exponents[at])
+                    moved = limit.value - values[at] if values[at] else limit.value
+                    exact = _shifted(moved, zoom - exponents[at])
                     numbers[at] = min(max(to_double(exact), -_FAR), _FAR)
             return numbers
 

@@ -99,6 +99,17 @@ def test_large_programs_have_the_answer_of_small_ones(
     assert ours.certificate == other.certificate
 
 
+def test_counts_end_the_search_for_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer is that of the basis then, whatever the speed of the machine."""
+    program, module = system("feasible"), "perceptron_lab.algorithms.linear"
+    monkeypatch.setattr(f"{module}.deciding.QUICK", 0)
+    assert "near a point of HiGHS" in solve(program).message
+    monkeypatch.setattr(f"{module}.floating_rows.PAIR_ITERATIONS", 1)
+    result = ended(program, StopAt())
+    assert "a basis of HiGHS" in result.message
+    assert faults(program, result.status, result.exact) == []
+
+
 def test_with_no_time_nothing_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(floating_rows, "QUICK", 0)
     result = solve(system("feasible"), "highs", budget=Budget(seconds=0.0))
