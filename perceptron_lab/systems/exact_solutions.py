@@ -241,9 +241,21 @@ class Factors:
             return [0] * len(sides), 1
         if len(sides) >= SMALLEST_LIFTED:
             return None if self._lifted is None else self._lifted.solution(sides)
-        solution: Any = fmpz_mat(self._square).solve(fmpz_mat([[side] for side in sides]))
+        right = fmpz_mat([[side] for side in sides])
+        self._solutions += 1
+        if self._solutions > 1:
+            inverse, determinant = self._inverse
+            return [int(entry) for entry in (inverse * right).entries()], determinant
+        solution: Any = fmpz_mat(self._square).solve(right)
         numerators, denominator = solution.numer_denom()
         return [int(entry) for entry in numerators.entries()], int(denominator)
+
+    @cached_property
+    def _inverse(self) -> tuple[Any, int]:
+        """N and D > 0 with A N = D I for the regular submatrix A."""
+        inverse: Any = fmpz_mat(self._square).inv()
+        numerators, denominator = inverse.numer_denom()
+        return numerators, int(denominator)
 
     @property
     def _square(self) -> list[list[int]]:
@@ -274,6 +286,7 @@ class Factors:
         return self._table
 
     _table: Any = field(default=None, init=False, repr=False)
+    _solutions: int = field(default=0, init=False, repr=False)
 
 
 def null_columns(table: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -27,6 +27,8 @@ LARGEST: Final = sys.float_info.max
 _CHUNK: Final = 2**18  # Python integers that are formed at a time: less than 0.1 s
 _LONG: Final = 1000  # Bits of weights from which on python-flint multiplies faster
 _TINY: Final = 2.0**-900  # Above the error of terms that underflow
+_FEWEST: Final = 5  # Bits of weights in one exact product of doubles
+_FEW: Final = 4  # Rows are copied for a product if the others are so many times more
 _SMALL: Final = 2.0**61  # Integers below it, and sums of two, fit in 64 bits
 
 
@@ -95,15 +97,43 @@ class IntegerRows:
             batch = rows[start : start + step]
             yield batch, self.integers(batch)
 
-    def combined(self, rows: IntArray, weights: Sequence[int]) -> list[int]:
-        """Return sum_i w_i a_i over the given rows, exactly."""
+    @cached_property
+    def _digits(self) -> int:
+        """The bits of the largest integer."""
+        sizes = np.frexp(self._largest)[1] + self.shifts
+        return int(sizes[self._largest > 0.0].max(initial=0))
+
+    def combined(self, rows: IntArray, weights: Sequence[int] | IntArray) -> list[int]:
+        """Return sum_i w_i a_i over the given rows, each at most once, exactly."""
+        bits = DIGITS - self._digits - len(rows).bit_length()
+        largest = (
+            np.abs(weights).max(initial=0)
+            if isinstance(weights, np.ndarray)
+            else max(map(abs, weights), default=0)
+        )
+        if self.exact is None and bits >= _FEWEST and largest < _SMALL:
+            return self._combined_in_parts(rows, np.array(weights, dtype=np.int64), bits)
         factors, start = np.array(weights, dtype=object), 0
         total = np.zeros(self.width, dtype=object)
-        long = max(map(_bits, weights), default=0) > _LONG
+        long = _bits(int(largest)) > _LONG
         for batch, integers in self.chunks(rows):
             part = factors[start : start + len(batch)]
             total += _product(part, integers) if long else part @ integers
             start += len(batch)
+        return [int(entry) for entry in total]
+
+    def _combined_in_parts(self, rows: IntArray, weights: IntArray, bits: int) -> list[int]:
+        """Return the sum by products of so many bits of the weights: doubles do not round them."""
+        total = np.zeros(self.width, dtype=object)
+        rest, signs = np.abs(weights), np.sign(weights)
+        few = _FEW * len(rows) < self.count
+        columns = (self.doubles[rows] if few else self.doubles).T
+        for shift in range(0, int(rest.max(initial=0)).bit_length(), bits):
+            check_time()
+            part = np.zeros(columns.shape[1])
+            part[slice(None) if few else rows] = signs * (rest >> shift & (1 << bits) - 1)
+            sums = np.ldexp(columns @ part, self.shifts)
+            total += sums.astype(np.int64).astype(object) << shift
         return [int(entry) for entry in total]
 
     def scores(self, rows: IntArray, direction: Sequence[int]) -> list[int]:

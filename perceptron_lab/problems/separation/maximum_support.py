@@ -29,6 +29,7 @@ from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
+from perceptron_lab.problems.separation.equal_rows import merged
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.labelled import unlabelled
 from perceptron_lab.problems.separation.pairs import ComplementaryPair, PartitionProposal
@@ -146,7 +147,9 @@ CorrelationRescaling`). A point and weights are then made exact. Where that fail
     """
     seconds, examples = seconds_of(max_seconds), unlabelled(rows)
     with time_limit(seconds):
-        pair = exact_pair(examples, proposals, "rescaling, made exact")
+        distinct = merged(examples)
+        pair = exact_pair(distinct.rows, proposals, "rescaling, made exact")
+        pair = None if pair is None else distinct.pair(pair)
     return MaximumSupport(examples, pair, "the time was too short" if pair is None else pair.method)
 
 

@@ -107,18 +107,19 @@ def positive(pair: ComplementaryPair) -> bool:
     """Return whether every overlapping row has exactly one weight, and it is > 0."""
     if len(pair.weights) != len(pair.overlap):
         return False
-    weight_of = dict(zip(pair.overlap.tolist(), pair.weights.tolist(), strict=True))
-    if any(row not in weight_of for row in pair.basis):
-        return False
-    return all(weight > 0 or row in pair.basis for row, weight in weight_of.items()) and all(
-        weight > 0 and weight_of[row] == 0 for row, weight in pair.basis.items()
+    basis_rows = np.array(list(pair.basis), dtype=np.int64)
+    in_basis = np.isin(pair.overlap, basis_rows)
+    return bool(
+        in_basis.sum() == len(basis_rows)
+        and (np.where(in_basis, pair.weights == 0, pair.weights > 0)).all()
+        and all(weight > 0 for weight in pair.basis.values())
     )
 
 
 def _balance(rows: IntegerRows, pair: ComplementaryPair) -> list[Fraction]:
     """Return sum_N w_i a_i, exactly."""
     most = np.flatnonzero(pair.weights)
-    total = rows.combined(pair.overlap[most], pair.weights[most].tolist())
+    total = rows.combined(pair.overlap[most], pair.weights[most])
     # Integers over one common denominator: sums of fractions would reduce each term.
     basis_rows = np.array(list(pair.basis), dtype=np.int64)
     numerators, common = over_common(pair.basis.values())

@@ -257,7 +257,7 @@ def _balanced(
 ) -> dict[int, Fraction] | None:
     """Return exact weights > 0 of the pivot rows with A_N'w = 0, the others fixed; or None."""
     remaining = np.delete(np.arange(len(overlap)), order)
-    rest = rows.combined(overlap[remaining], integers[remaining].tolist())
+    rest = rows.combined(overlap[remaining], integers[remaining])
     table = rows.integers(overlap[order]).tolist()
     equations = [
         Equation({i: row[j] for i, row in enumerate(table) if row[j]}, -rest[j])

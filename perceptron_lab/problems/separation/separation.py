@@ -27,6 +27,7 @@ from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
 from perceptron_lab.problems.separation.coefficients import Coefficient, coefficients
+from perceptron_lab.problems.separation.equal_rows import merged
 from perceptron_lab.problems.separation.integer_rows import IntegerRows, Integers, rows_of_numbers
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
 from perceptron_lab.problems.separation.pair_verification import CoefficientChecker, faults
@@ -297,20 +298,19 @@ def verdict_for(
     stop
         Called repeatedly; a true value ends the work like a time limit.
     """
-    rows = examples.rows
     with time_limit(seconds_of(max_seconds), stop):
-        pair = exact_pair(rows, logistic_proposals, "Newton's steps, made exact")
+        distinct = merged(examples.rows)
+        pair = exact_pair(distinct.rows, logistic_proposals, "Newton's steps, made exact")
         if pair is None:
             return verdict_on(examples)
-        proofs = _proved_coefficients(rows, pair)
-    missing = rows.width - len(proofs)
-    method = pair.method
-    if missing:
-        which = f" for {missing} of {rows.width}" if proofs else " for"
+        proofs = _proved_coefficients(distinct.rows, pair)
+    width, method = examples.rows.width, pair.method
+    if len(proofs) < width:
+        which = f" for {width - len(proofs)} of {width}" if proofs else " for"
         method += f"; too little time{which} coefficients"
-    open_class = Coefficient(NO_CLASS)
-    classified = tuple(proofs.get(j, open_class) for j in range(rows.width)) if proofs else ()
-    return verdict_on(examples, pair, classified, method)
+    each = (proofs.get(j, Coefficient(NO_CLASS)) for j in range(width)) if proofs else ()
+    classified = tuple(map(distinct.coefficient, each))
+    return verdict_on(examples, distinct.pair(pair), classified, method)
 
 
 def _proved_coefficients(rows: IntegerRows, pair: ComplementaryPair) -> dict[int, Coefficient]:
