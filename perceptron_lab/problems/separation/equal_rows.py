@@ -27,25 +27,25 @@ class MergedRows:
         The distinct rows.
     first
         The first occurrence of each of them, ascending.
-    place
+    positions
         The distinct row that each row of A is, shape ``(m,)``.
     """
 
     rows: IntegerRows
     first: IntArray
-    place: IntArray
+    positions: IntArray
 
     def pair(self, pair: ComplementaryPair) -> ComplementaryPair:
         """Return the pair for all rows: equal ones share the weight of their distinct row."""
-        if len(self.first) == len(self.place):
+        if len(self.first) == len(self.positions):
             return pair
         overlaps = np.zeros(len(self.first), dtype=bool)
         overlaps[pair.overlap] = True
-        overlap = np.flatnonzero(overlaps[self.place])
+        overlap = np.flatnonzero(overlaps[self.positions])
         weights, basis = self._shared_weights(pair)
         return replace(
             pair,
-            separated=np.flatnonzero(~overlaps[self.place]),
+            separated=np.flatnonzero(~overlaps[self.positions]),
             overlap=overlap,
             weights=weights[overlap],
             basis=basis,
@@ -54,13 +54,13 @@ class MergedRows:
 
     def _shared_weights(self, pair: ComplementaryPair) -> tuple[IntArray, dict[int, Fraction]]:
         """Return integer weights of all rows, and the fractions: each first row has the rest."""
-        counts = np.bincount(self.place)
+        counts = np.bincount(self.positions)
         of_others, of_first = (np.zeros(len(counts), dtype=np.int64) for _ in range(2))
         of_others[pair.overlap] = pair.weights // counts[pair.overlap]
         basis: dict[int, Fraction] = {}
-        whole = pair.overlap[pair.weights > 0]
+        integral = pair.overlap[pair.weights > 0]
         totals = dict(zip(pair.overlap.tolist(), pair.weights.tolist(), strict=True))
-        small = [(k, Fraction(totals[k])) for k in whole[of_others[whole] == 0].tolist()]
+        small = [(k, Fraction(totals[k])) for k in integral[of_others[integral] == 0].tolist()]
         of_first[pair.overlap] = pair.weights - (counts[pair.overlap] - 1) * of_others[pair.overlap]
         for k, total in [*small, *pair.basis.items()]:
             count = int(counts[k])
@@ -71,9 +71,9 @@ class MergedRows:
                 basis[int(self.first[k])] = total - (count - 1) * share
             else:
                 of_others[k] = 0
-                same = np.flatnonzero(self.place == k) if count > 1 else self.first[k : k + 1]
+                same = np.flatnonzero(self.positions == k) if count > 1 else self.first[k : k + 1]
                 basis |= dict.fromkeys(same.tolist(), total / count)
-        weights = of_others[self.place]
+        weights = of_others[self.positions]
         weights[self.first] = of_first
         return weights, basis
 
@@ -87,8 +87,8 @@ class MergedRows:
 def merged(rows: IntegerRows) -> MergedRows:
     """Return the distinct rows; rows count as different ones if two of them share a hash."""
     every = np.arange(rows.count)
-    _, first, place = np.unique(_hashes(rows.doubles), return_index=True, return_inverse=True)
-    if len(first) == rows.count or not _equal(rows, first[place]):
+    _, first, positions = np.unique(_hashes(rows.doubles), return_index=True, return_inverse=True)
+    if len(first) == rows.count or not _equal(rows, first[positions]):
         return MergedRows(rows, every, every)
     order = np.argsort(first)
     ranks = np.empty_like(order)
@@ -99,7 +99,7 @@ def merged(rows: IntegerRows) -> MergedRows:
         doubles=rows.doubles[first],
         exact=None if rows.exact is None else rows.exact[first],
     )
-    return MergedRows(distinct, first, ranks[place])
+    return MergedRows(distinct, first, ranks[positions])
 
 
 def _hashes(table: FloatArray | sp.csr_array) -> Any:

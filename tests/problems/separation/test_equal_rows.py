@@ -48,7 +48,7 @@ def test_distinct_rows_are_in_the_order_of_their_first_occurrences() -> None:
     rows = labelled(table, [1, 0, 1, 0, 1], affine=False).rows
     distinct = merged(rows)
     assert distinct.first.tolist() == [0, 1, 4]
-    assert distinct.place.tolist() == [0, 1, 0, 1, 2]
+    assert distinct.positions.tolist() == [0, 1, 0, 1, 2]
     np.testing.assert_array_equal(distinct.rows.doubles, rows.doubles[[0, 1, 4]])
 
 
