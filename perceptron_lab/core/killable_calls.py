@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.external_programs import end_programs
 from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_is_up
 
 _Value = TypeVar("_Value")
@@ -144,7 +145,13 @@ class _Worker:
         # A fork must not kill the worker of its parent
         if self._owner != os.getpid():
             return
-        self._process.kill()
+        try:
+            # A program that it runs has to end first; within a solver it does not hear this
+            self._process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_PAUSE)
+        finally:
+            self._process.kill()
         # Without it the killed process remains as a zombie
         self._process.wait()
         for pipe in (self._requests, self._replies):
@@ -213,6 +220,7 @@ def _read(file: IO[bytes]) -> bytes | None:
 def serve() -> NoReturn:
     """Serve the calls that arrive on standard input until it ends: the worker's main loop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which kills us
+    signal.signal(signal.SIGTERM, _end)
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what solvers print is no reply
     requests: Queue[bytes] = Queue()
@@ -231,5 +239,10 @@ def _receive(requests: Queue[bytes]) -> None:
     """Queue requests; if the parent has ended, end this process even within a call."""
     while (content := _read(sys.stdin.buffer)) is not None:
         requests.put(content)
-    # sys.exit would end this thread alone
+    _end()
+
+
+def _end(*_: object) -> NoReturn:
+    end_programs()
+    # sys.exit would end one thread alone
     os._exit(0)

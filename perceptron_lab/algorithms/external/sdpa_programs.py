@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -30,7 +28,8 @@ from perceptron_lab.algorithms.external.sdpa_format import (
     parse_sections,
     sdpa_data,
 )
-from perceptron_lab.core.errors import MissingProgramError, NumericalError
+from perceptron_lab.core.errors import NumericalError
+from perceptron_lab.core.external_programs import program_path, run_program
 from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
 from perceptron_lab.core.time_limit import seconds_left
 from perceptron_lab.systems.pencil import SdpaData, write_sdpa
@@ -65,12 +64,7 @@ class SdpaProgram(LargestMarginSolver):
 
     def path(self) -> str:
         """Return the path of the program."""
-        path = shutil.which(self.command)
-        if path is None:
-            raise MissingProgramError(
-                self.command, "is not on PATH", f"Debian: apt install {self.package}"
-            )
-        return path
+        return program_path(self.command, f"Debian: apt install {self.package}")
 
     def replies(self, program: LargestMargin) -> Iterator[Reply]:
         """Run the program once."""
@@ -86,26 +80,7 @@ class SdpaProgram(LargestMarginSolver):
         write_sdpa(data, folder / PROGRAM)
         self.prepare(folder)
         seconds = min(self.time_limit, seconds_left())
-        # One thread, as for all solvers, so that times compare
-        alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        try:
-            ended = subprocess.run(
-                [self.path(), *self.arguments()],
-                cwd=folder,
-                env=alone,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise NumericalError(
-                f"{self.command} has given no answer within {seconds:.3g} s; raise time_limit"
-            ) from None
-        except OSError as error:
-            raise NumericalError(f"{self.command} cannot be run: {error.strerror}") from None
+        ended = run_program([self.path(), *self.arguments()], folder, seconds)
         # The version may be in the output, or in the name of a file that the program writes
         printed = ended.stdout + ended.stderr + " ".join(sorted(os.listdir(folder)))
         version = re.search(self.version, printed)

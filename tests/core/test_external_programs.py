@@ -1,0 +1,106 @@
+"""Command-line programs end with all that they have started, at limits and at Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.core.errors import MissingProgramError, NumericalError
+from perceptron_lab.core.external_programs import program_path, run_program
+from perceptron_lab.core.killable_calls import killable
+from perceptron_lab.core.time_limit import TimeIsUp, time_limit
+from tests.experiments.processes import ended
+
+# A solver that is a script: its grandchild holds the output open, and nobody waits for it
+SCRIPT = "#!/bin/sh\n(sleep 600 & echo $! > grandchild; wait) &\n{}\n"
+FOREVER, AT_ONCE = "wait", "while [ ! -s grandchild ]; do sleep 0.01; done; echo answer; exit 3"
+
+
+def script(folder: Path, end: str) -> str:
+    path = folder / "solver"
+    path.write_text(SCRIPT.format(end))
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def started(folder: Path) -> bool:
+    file = folder / "grandchild"
+    return file.exists() and file.read_text().endswith("\n")
+
+
+def nothing_left(folder: Path) -> bool:
+    return ended([int((folder / "grandchild").read_text())])
+
+
+@contextmanager
+def once_started(folder: Path, action: object) -> Iterator[None]:
+    """Do something once the grandchild is there."""
+    thread = threading.Thread(target=_when_started, args=(folder, action))
+    thread.start()
+    yield
+    thread.join()
+
+
+def _when_started(folder: Path, action: object) -> None:
+    while not started(folder):
+        threading.Event().wait(0.01)
+    assert callable(action)
+    action()
+
+
+def test_a_program_leaves_nothing_behind_when_it_ends(tmp_path: Path) -> None:
+    ran = run_program([script(tmp_path, AT_ONCE)], tmp_path, 60.0)
+    assert (ran.returncode, ran.stdout) == (3, "answer\n")
+    assert nothing_left(tmp_path)
+
+
+def test_limits_end_a_program_with_its_descendants(tmp_path: Path) -> None:
+    stopped = threading.Event()
+    command = [script(tmp_path, FOREVER)]
+    with (
+        once_started(tmp_path, stopped.set),
+        time_limit(600.0, stopped.is_set),
+        pytest.raises(NumericalError, match=r"^solver has given no answer within 60 s; raise"),
+    ):
+        run_program(command, tmp_path, 60.0)
+    assert nothing_left(tmp_path)
+    with pytest.raises(NumericalError, match="within 0 s"):
+        run_program(command, tmp_path, 0.0)
+
+
+def test_an_interrupt_ends_a_program_with_its_descendants(tmp_path: Path) -> None:
+    with (
+        once_started(tmp_path, lambda: os.kill(os.getpid(), signal.SIGINT)),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        run_program([script(tmp_path, FOREVER)], tmp_path, 60.0)
+    assert nothing_left(tmp_path)
+
+
+def test_a_worker_that_is_killed_takes_its_program_with_it(tmp_path: Path) -> None:
+    stopped = threading.Event()
+    with (
+        once_started(tmp_path, stopped.set),
+        time_limit(600.0, stopped.is_set),
+        pytest.raises(TimeIsUp),
+    ):
+        killable(run_program, [script(tmp_path, FOREVER)], tmp_path, 60.0)
+    assert nothing_left(tmp_path)
+
+
+def test_programs_that_cannot_be_run_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "solver").touch()
+    with pytest.raises(NumericalError, match=r"^solver cannot be run: Permission denied"):
+        run_program([str(tmp_path / "solver")], tmp_path, 1.0)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(MissingProgramError, match=r"^solver is not on PATH; install it"):
+        program_path("solver", "install it")
