@@ -224,6 +224,9 @@ class Verifier:
             self._last_attempt = (products, upper) if try_again else self._last_attempt
         if try_again and self._infeasible(claim.weights):
             return Status.INFEASIBLE
+        exact = claim.bound == 0.0 and self.goal == "decide" and not self.system.cone.of_rows
+        if exact and self._seek_exact_weights(claim.weights, state.point):
+            return Status.INFEASIBLE
         bound = claim.bound if self.system.margin_is_proved else upper
         if upper is not None and bound is not None and upper <= bound:
             if self.goal == "decide" and self._seek_exact_weights(claim.weights, state.point):

@@ -111,11 +111,12 @@ def weights_near(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Weights | 
             if weights is not None:
                 return weights
         refinements = [
-            RangeNewton(pencil).refined(bases),
-            *(_by_lattice(bases, scale) for scale in SCALES),
+            RangeNewton(pencil).refined(bases) or [],
+            *(_by_lattice(bases, scale) or [] for scale in SCALES),
         ]
         for refined in refinements:
-            weights = None if refined is None else _solved(pencil, refined)
+            # Exact arithmetic with long entries takes seconds and proves nothing
+            weights = _solved(pencil, refined) if refined and not _long_entries(refined) else None
             if weights is not None:
                 return weights
     return None
@@ -132,13 +133,16 @@ def irrational_entry(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Fracti
         if any(basis.pivots for basis in bases) and not _too_large(pencil, bases):
             newton = RangeNewton(pencil)
             refined = (newton.refined(bases) or []) if newton.determines(bases) else []
-            entries = [x for b in refined if b.framed for x in b.tail.ravel().tolist()]
-            long: list[Fraction] = [
-                x for x in entries if max(abs(x.numerator), x.denominator) > LONGEST_ENTRY
-            ]
+            long = _long_entries(refined)
             if long:
                 return long[0]
     return None
+
+
+def _long_entries(bases: Sequence[Basis]) -> list[Fraction]:
+    """Return the entries of K that are no short fractions."""
+    entries = [x for basis in bases if basis.framed for x in basis.tail.ravel().tolist()]
+    return [x for x in entries if max(abs(x.numerator), x.denominator) > LONGEST_ENTRY]
 
 
 def _too_large(pencil: ExactPencil, bases: Sequence[Basis]) -> bool:

@@ -92,6 +92,15 @@ def test_proved_answers_are_the_known_ones(family: Any, order: int, seed: int) -
         assert known["known_infeasible"] == (kind == "infeasible")
 
 
+@pytest.mark.parametrize("equations", [10, 20])
+def test_weights_are_rounded_where_the_interior_point_method_ends(equations: int) -> None:
+    """No slower method follows it."""
+    problem = InfeasibleSdp("liu-pataki", "weak", messy=True, equations=equations).problem(2)
+    result = solve(problem.system)
+    assert (result.status, result.infeasibility) == ("INFEASIBLE", "weak")
+    assert result.certificate["notes"][0].endswith("of von-neumann, then interior-point")
+
+
 def test_equal_seeds_give_equal_data() -> None:
     data = InfeasibleSdp("liu-pataki", "weak", messy=True)
     assert data.names() == ["liu-pataki-weak-messy-10-10-2-2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -17,7 +18,8 @@ from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.readings import of_system
 from perceptron_lab.exact.weights import infeasible_on_face
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim
-from perceptron_lab.systems.exact_pencil import ExactPencil, guess_of
+from perceptron_lab.systems import face_weights
+from perceptron_lab.systems.exact_pencil import ExactPencil, Weights, guess_of
 from perceptron_lab.systems.face_weights import _bases, _by_lattice, weights_near
 from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.system import Objective, System
@@ -88,6 +90,24 @@ def test_newton_s_method_recovers_a_range_that_is_known_to_six_digits(seed: int)
     exact = weights_near(pencil, guess_of(system.cone, flat))
     assert exact is not None
     assert not any(pencil.image(exact))
+
+
+def test_exact_arithmetic_is_spared_irrational_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Newton's method converges to vv', v = (1, 2^(1/3), 2^(2/3)), in hundreds of digits."""
+    rows = [(0, 0, 2, (0,), (1,)), (0, 1, 1, (0,), (-2,)), (0, 0, 1, (1,), (2,))]
+    rows += [(0, 2, 2, (1,), (-2,)), (0, 1, 2, (2,), (1,)), (0, 0, 0, (2,), (-4,))]
+    pencil = ExactPencil(3, [("matrix", 3)], rows, homogenised=False)
+    ray = np.cbrt([1.0, 2.0, 4.0])
+    longest, solved = [], face_weights._solved
+
+    def watched(pencil: ExactPencil, bases: Sequence[face_weights.Basis]) -> Weights | None:
+        longest.append(max(Fraction(x).denominator for x in bases[0].tail.ravel().tolist()))
+        return solved(pencil, bases)
+
+    monkeypatch.setattr(face_weights, "_solved", watched)
+    assert weights_near(pencil, [np.outer(ray, ray)]) is None
+    assert face_weights.irrational_entry(pencil, [np.outer(ray, ray)]) is not None
+    assert max(longest) < face_weights.LONGEST_ENTRY
 
 
 def test_short_vectors_span_a_range_whose_echelon_form_is_long() -> None:

@@ -70,6 +70,7 @@ class PathState(State):
     tolerance: float = -1.0
     weighed: float = math.inf  # theta when weights were claimed last
     claims: int = 0  # of weights with A w = 0
+    at_end: bool = False  # whether the last weights were claimed to have A w = 0
 
     def follow(self, iterate: PathIterate) -> None:
         """Replace the iterate by the next one on the path."""
@@ -245,10 +246,16 @@ class InteriorPoint(SeesAll[PathState]):
         return state.claiming(system, FeasiblePoint(point.copy()))
 
     def _claim_bound(self, system: ConicSystem, state: PathState) -> Claim:
-        """Claim that the weights z bound the margin, unless the bound is too large to be useful."""
+        """Claim the bound of the weights z where it is useful; of cones A w = 0 near them first.
+
+        Where no weights lie inside K*, the path leads to those of the largest rank.
+        """
         theta = state.iterate.theta
-        state.ending = f"the path ends at theta = {theta:.1e} in double precision"
         weights = state.embedding.flat(state.iterate.dual)
+        if system.deciding and not (state.at_end or system.cone.of_rows):
+            state.at_end, state.weights = True, weights
+            return state.claiming(system, MarginBelow(weights, 0.0))
+        state.ending = f"the path ends at theta = {theta:.1e} in double precision"
         # Such a bound would be proved, but reported as an answer though it decides nothing
         if not system.upper(weights) <= system.worth(self.epsilon):
             raise NumericalError(f"{state.ending}, where neither side is decided")
