@@ -32,7 +32,7 @@ FORMS = {"sdpa": "question", "table": "separator", "labelled": "separator column
 FORMS |= {"cone": "blocks", "gram": "", "squares": "inside"}
 CLAIMS = {
     "feasible": "point factors|some {y} has {in}",
-    "closed feasible": f"point factors|some x has {MATRIX} semidefinite",
+    "closed feasible": f"point factors|some x has {MATRIX} semidefinite, matrix blocks definite",
     "infeasible": "weights|no {y} has {in}",
     "closed infeasible": f"weights|no x has {MATRIX} semidefinite",
     "margin at least": "margin bound point factors|the {margin} margin of {in} is >= {bound}",

@@ -8,7 +8,7 @@ docs/notes/how-to-distrust-us.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -30,6 +30,7 @@ from perceptron_lab.exact.whole_numbers import (
 )
 from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.conditions import over_common
 
 # Bits of the entries of a point, from short ones to all of a double
 _BITS = (3, 5, 8, 11, 14, 17, 20, 24, 28, 32, 36, 40, 44, 48, 52)
@@ -82,9 +83,25 @@ def feasible(
     factors = factors_at(system, at, short, data.scale)
     if factors is not None:
         yield claim | {"factors": factors}
-    factors = _shifted_factors(system, short, Fraction(0), data) if factors != [] else None
+    factors = _shifted_factors(system, short, None, data) if factors != [] else None
     if factors is not None:
         yield claim | {"factors": factors}
+
+
+def feasible_on_rows(
+    system: ConicSystem, x: Sequence[Fraction], data: CheckedSystem
+) -> Claim | None:
+    """Return the claim that an exact x has rows >= 0 and definite matrices; None without factors.
+
+    ``data`` is the checker's system.
+    """
+    numerators, denominator = over_common(x)
+    point = [denominator, *numerators]
+    parts = _matrices(system.cone)
+    factors = _shifted_factors(system, point, None, data) if parts else []
+    if factors is None:
+        return None
+    return {"claim": "closed feasible", "point": point, "factors": factors}
 
 
 def margin_at_least(
@@ -148,22 +165,28 @@ def _matrices(cone: Cone) -> list[tuple[int, Semidefinite, slice]]:
 
 
 def _shifted_factors(
-    system: ConicSystem, point: list[int], bound: Fraction, data: CheckedSystem
+    system: ConicSystem, point: list[int], bound: Fraction | None, data: CheckedSystem
 ) -> list[Factor] | None:
-    """Return factors of q 2^64 F(y) - p D t I, t >= norm(y) 2^64, as the checker forms it."""
-    blocks = {number: part for number, part, _ in _matrices(system.cone)}
+    """Return factors of q 2^64 F(y) - p D t I, t >= norm(y) 2^64, as the checker forms it.
+
+    Of F(y) without a bound p / q.
+    """
+    numbers = (number for number, (kind, _) in enumerate(data.blocks) if kind == "matrix")
+    parts = (part for _, part, _ in _matrices(system.cone))
+    blocks = dict(zip(numbers, parts, strict=True))
     if max(part.rank for part in blocks.values()) > LARGEST_DENSE:
         return None
     matrices: dict[int, list[dict[int, int]]] = {
         number: [{i: 0} for i in range(part.rank)] for number, part in blocks.items()
     }
-    p, q = bound.numerator, bound.denominator
+    p, q = (0, 1) if bound is None else (bound.numerator, bound.denominator)
+    bits = 0 if bound is None else 64
     # isqrt rounds down: for p > 0 one more is no less than the norm, else less is the safe side
     length = math.isqrt(sum(entry * entry for entry in point) << 128) + (p > 0)
     for block, i, j, columns, values in data.rows:
         if block in blocks:
             score = sum(value * point[at] for at, value in zip(columns, values, strict=True))
-            entry = (score * q << 64) - (p * data.scale * length if i == j else 0)
+            entry = (score * q << bits) - (p * data.scale * length if i == j else 0)
             if entry:
                 matrices[block][i][j] = matrices[block][j][i] = entry
     factors = []

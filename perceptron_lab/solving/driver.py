@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.algorithms.base import AnyAlgorithm, State
 from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
 from perceptron_lab.cones.spectral import barycentre
@@ -58,20 +59,59 @@ def drive(system: System, algorithm: AnyAlgorithm, options: RunOptions | None = 
             "feasibility; choose low-rank or another of `plab list optimisers`"
         )
     began = clock_seconds()
-    result = system.driven(algorithm, options, _driven)
-    decided = result.status is Status.INFEASIBLE and options.goal == "decide"
-    if not (decided and isinstance(system, ConicSystem) and system.homogenised):
-        return result
-    return result if system.cone.of_rows else _told(system, algorithm, options, result, began)
-
-
-def _told(
-    system: ConicSystem, algorithm: AnyAlgorithm, options: RunOptions, result: Result, began: float
-) -> Result:
-    """Return a result with what is proved of a conic system that has no strict point."""
 
     def left() -> float:
         return max(0.0, options.budget.seconds - (clock_seconds() - began))
+
+    result = _by_implied_equalities(system, algorithm, options, left)
+    if result is None:
+        result = system.driven(algorithm, options, _driven)
+        if result.status not in (Status.FEASIBLE, Status.INFEASIBLE):
+            result = (
+                _by_implied_equalities(system, algorithm, options, left, exactly=True) or result
+            )
+    decided = result.status is Status.INFEASIBLE and options.goal == "decide"
+    if not (decided and isinstance(system, ConicSystem) and system.homogenised):
+        return result
+    return result if system.cone.of_rows else _told(system, algorithm, options, result, left)
+
+
+def _by_implied_equalities(
+    system: System,
+    algorithm: AnyAlgorithm,
+    options: RunOptions,
+    left: Callable[[], float],
+    *,
+    exactly: bool = False,
+) -> Result | None:
+    """Return the answer of ``auto`` with equations in place of rows that imply them, or None."""
+    plain = options.goal == "decide" and options.start is None and options.observe is None
+    if not (isinstance(system, ConicSystem) and isinstance(algorithm, Auto) and plain):
+        return None
+    if not system.closed_rows or system.cone.of_rows:
+        return None
+    # Its exact arithmetic takes a while to load
+    from perceptron_lab.solving import implied_equalities as equalities
+
+    with time_limit(left(), _stopping(options.stop)), suppress(TimeIsUp):
+        implied = equalities.implied_equalities(system, exactly=exactly)
+        reduced = None if implied is None else equalities.reduced_system(system, implied)
+        if implied is None or reduced is None:
+            return None
+        limits = replace(options, budget=Budget(options.budget.updates, left()))
+        return equalities.lifted(system, implied, _driven(reduced, algorithm, limits))
+    return None
+
+
+def _told(
+    system: ConicSystem,
+    algorithm: AnyAlgorithm,
+    options: RunOptions,
+    result: Result,
+    left: Callable[[], float],
+) -> Result:
+    """Return a result with what is proved of a conic system that has no strict point."""
+    began = clock_seconds()
 
     def run(face: ConicSystem) -> Result:
         limits = RunOptions(budget=Budget(options.budget.updates, left()), stop=options.stop)
@@ -87,7 +127,7 @@ def _told(
             entries = {"infeasibility": NO_STRICT}
     sentence_of_kind = SENTENCES.get(entries["infeasibility"])
     message = "; ".join(filter(None, [result.message, sentence_of_kind]))
-    more = clock_seconds() - began - result.total_seconds
+    more = clock_seconds() - began
     return replace(
         result,
         certificate=result.certificate | entries,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -34,6 +34,7 @@ from perceptron_lab.cones.operators.base import Operator, combined, rows_at
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.cones.orthant import row_indices
 from perceptron_lab.cones.semidefinite import matrices_of
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.facts import Facts
@@ -335,11 +336,23 @@ class CertifiedSystem(CountedSystem):
         return prove_point(operator, cone, self.operator.compact(point), unit_rows=self.unit_rows)
 
     def prove_weights(self, weights: FloatArray) -> float | None:
-        """Prove an upper bound of the margin on the original data; None if nothing is proved."""
+        """Prove an upper bound of the margin on the original data; None if nothing is proved.
+
+        The bound 0 says that no point is feasible. Weights of rows that may be 0 do not prove that,
+        and have the least positive double instead.
+        """
         operator, cone = self._innermost()
-        return prove_weights(
-            operator, cone, self.weights_to_origin(weights), unit_rows=self.unit_rows
-        )
+        at_origin = self.weights_to_origin(weights)
+        upper = prove_weights(operator, cone, at_origin, unit_rows=self.unit_rows)
+        closed = self.closed_rows and not cone.of_rows and not at_origin[0]
+        if upper == 0.0 and closed and not at_origin[self._of_cones()].any():
+            return math.ulp(0.0)
+        return upper
+
+    def _of_cones(self) -> IntArray:
+        """Return the scores of blocks that are no rows."""
+        _, cone = self._innermost()
+        return np.setdiff1d(np.arange(cone.size), row_indices(cone.blocks))
 
     def prove_infeasible(
         self, weights: FloatArray, *, quick: bool = False
@@ -382,8 +395,10 @@ class CertifiedSystem(CountedSystem):
         scores = None if other else self.exact_scores()
         if scores is None:
             return None
-        width = operator.dimension
-        return ExactPencil.of_scores(cone, scores, width, homogenised=self.homogenised)
+        pencil = ExactPencil.of_scores(
+            cone, scores, operator.dimension, homogenised=self.homogenised
+        )
+        return replace(pencil, closed=not self.closed_rows)
 
     def _on_boundary(self, weights: FloatArray) -> InfeasibilityProof | None:
         """Prove infeasibility by exact weights on the boundary of K*, near the given ones."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.registry import loaded
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.systems import constructors
 from perceptron_lab.systems.certified import CertifiedSystem
@@ -303,8 +304,8 @@ class ConicSystem(CertifiedSystem):
         Its numbers are those of cvxpy's conic form, doubles that cvxpy has computed. Linear
         constraints make a :class:`~perceptron_lab.systems.linear_system.LinearSystem`, whose
         ``variables`` are cvxpy's and its auxiliary ones. With second-order cones or matrices the
-        question is that of a solution strictly inside these, and of all inequalities strictly,
-        homogenised: a point is (t, x) with t > 0, and x / t is strictly feasible.
+        question is that of a solution strictly inside these, homogenised: a point is (t, x) with
+        t > 0. Linear inequalities may be equations at x / t; those that have to be are eliminated.
 
         Equations together with such cones make an
         :class:`~perceptron_lab.systems.elimination.EliminatedSystem`: variables are
@@ -352,7 +353,17 @@ class ConicSystem(CertifiedSystem):
 
     def fixed(self, certificate: Mapping[str, object]) -> ConicSystem:
         """Return the system that a run's certificate is about: this one, unless runs change it."""
-        return self
+        implied: Any = certificate.get("implied_equalities")
+        if not implied:
+            return self
+        # By name: the module makes conic systems
+        with_equations = loaded("perceptron_lab.systems.elimination:with_equations")
+        reduced: ConicSystem | None = with_equations(self, implied)
+        return self if reduced is None else reduced
+
+    def coordinates_of(self, point: FloatArray) -> FloatArray:
+        """Return the point of an answer in the coordinates of the system."""
+        return point
 
     def stricter(self) -> ConicSystem:
         """Return this system with oracles that refuse the boundary, and ten times the tolerance."""

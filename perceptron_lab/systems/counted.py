@@ -44,6 +44,8 @@ class CountedSystem(System):
     homogenised
         Whether F(x) = sum x_i F_i - F_0 has a homogenising x_0, coordinate 0, with x_0 > 0 as the
         first block.
+    closed_rows
+        Whether the rows after the first block may be 0, as linear conditions together with cones.
     decimals
         Whether the numbers as given are the shortest decimals of the stored doubles.
     objective
@@ -69,6 +71,7 @@ class CountedSystem(System):
     unit_rows: bool = False
     multiple: float = 1.0
     homogenised: bool = False
+    closed_rows: bool = False
     decimals: bool = False
     objective: Objective | None = None
     tolerance: float = 0.0

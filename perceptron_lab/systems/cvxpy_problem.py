@@ -296,9 +296,8 @@ def conic_system(blocks: Sequence[Block], names: Sequence[str]) -> System:
         ]
         # A mean of two different doubles may be rounded, and proofs allow for it
         rounded = any(part.different for part in parts)
-        return ConicSystem(
-            Matrix(sp.csr_array(sp.vstack(means)), roundings=int(rounded)), cone, homogenised=True
-        )
+        operator = Matrix(sp.csr_array(sp.vstack(means)), roundings=int(rounded))
+        return ConicSystem(operator, cone, homogenised=True, closed_rows=True)
     elimination = eliminated(equations, width - 1)
     if elimination is None:
         return LinearSystem.of_conditions(equations, names)

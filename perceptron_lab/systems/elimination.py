@@ -22,12 +22,13 @@ from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.margin import prove_point
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.orthant import Orthant, row_indices
+from perceptron_lab.cones.product import Product
 from perceptron_lab.core.errors import InputError, counted
 from perceptron_lab.core.results import FloatArray, Result, Status
 from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text, read_exact
-from perceptron_lab.systems.conditions import Condition, over_common
+from perceptron_lab.systems.conditions import Condition, condition, over_common
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.exact_solutions import MOST_ENTRIES, Equation, basis
 
@@ -291,6 +292,7 @@ class EliminatedSystem(ConicSystem):
             Matrix(matrix, roundings=int(rounded)),
             cone,
             homogenised=True,
+            closed_rows=True,
             equations=tuple(equations),
             rows=tuple(rows),
             original_cone=cone,
@@ -325,6 +327,11 @@ class EliminatedSystem(ConicSystem):
         """Return x = x0 + N z / t of a point (t, z), t > 0, exactly."""
         scale, *values = self.lifted(point)
         return tuple(value / scale for value in values)
+
+    def coordinates_of(self, point: FloatArray) -> FloatArray:
+        """Return (t, z) of a point (t, x): variables z are among x."""
+        complete = len(point) == 1 + len(self.variables)
+        return point[[0, *(1 + f for f in self.elimination.free)]] if complete else point
 
     def prove_exact(self, x: Sequence[Fraction]) -> PointProof:
         """Verify a rational x: the equations exactly, then that M x + c lies inside K.
@@ -372,6 +379,53 @@ class EliminatedSystem(ConicSystem):
             values["message"] = f"{result.message}; its x satisfies {count} exactly"
         values["certificate"] = {**result.certificate, **exact}
         return EliminatedResult(**values)
+
+
+def with_equations(system: ConicSystem, implied: Sequence[int]) -> EliminatedSystem | None:
+    """Return a homogenised system with equations in place of some of its rows.
+
+    None if its exact numbers are unknown, the equations contradict each other, or rows have to be
+    positive.
+
+    Parameters
+    ----------
+    system
+        Perhaps with equations already.
+    implied
+        The rows, by their numbers among the scores.
+    """
+    allowed = row_indices(system.cone.blocks)[1:] if system.closed_rows else ()
+    if not set(implied) <= set(allowed):
+        return None
+    equations = tuple[Condition, ...]()
+    if isinstance(system, EliminatedSystem):
+        rows, equations, variables = list(system.rows), system.equations, system.variables
+    else:
+        variables = tuple(f"x_{j}" for j in range(1, system.dimension))
+        rows = [_as_condition(i, row) for i, row in enumerate(system.exact_scores() or ())]
+    if not rows:
+        return None
+    equations += tuple(rows[i]._replace(equation=True) for i in implied)
+    elimination = eliminated(equations, len(variables))
+    if elimination is None:
+        return None
+    replaced = set(implied)
+    parts = [
+        Orthant(left) if part.of_rows else part
+        for part, span in system.cone.blocks
+        if (left := part.size - sum(span.start <= i < span.stop for i in replaced))
+    ]
+    other_rows = [row for i, row in enumerate(rows) if i not in replaced]
+    return EliminatedSystem.of_conditions(
+        equations, other_rows, Product(parts), elimination, variables
+    )
+
+
+def _as_condition(number: int, scores: Mapping[int, Fraction]) -> Condition:
+    """Return a score of (x_0, x) as a condition on x."""
+    entries = {j - 1: value for j, value in scores.items() if j and value}
+    right = -scores.get(0, Fraction())
+    return condition((tuple(entries), tuple(entries.values())), right, f"score {number + 1}")
 
 
 def _in_doubles(rows: Sequence[Condition], width: int) -> tuple[sp.csr_array, bool]:

@@ -43,7 +43,7 @@ class ExactPencil:
     homogenised
         Whether the first block is the row x_0 > 0 alone.
     closed
-        Whether the question is that of A*y in K: then weights of rows alone count as well.
+        Whether weights of rows alone count: where rows have to be positive, or cones may be 0.
     """
 
     width: int

@@ -303,7 +303,7 @@ def homogenised(data: SdpaData) -> ConicSystem:
     are one sparse product.
     """
     objective = Objective(data.objective, data.objective_roundings)
-    return replace(_feasibility(data), objective=objective)
+    return replace(_feasibility(data), objective=objective, closed_rows=True)
 
 
 def of_matrices(constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]) -> ConicSystem:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import cvxpy
 import numpy as np
 import pytest
 
@@ -124,10 +125,14 @@ def test_linear_programs() -> None:
 def test_no_solution() -> None:
     from perceptron_lab import ConicSystem, solve
 
-    arguments = {"ConicSystem": ConicSystem, "solve": solve, "np": np}
+    arguments: dict[str, Any] = {"ConicSystem": ConicSystem, "solve": solve, "np": np}
+    arguments["cvxpy"] = cvxpy
     run("docs/no-solution.md", arguments)
     assert arguments["kinds"] == ["strong", "weak", "boundary only"]
     assert "gives `strong`, `weak` and `boundary only`" in PAGES["docs/no-solution.md"]
+    assert arguments["status"] is Status.FEASIBLE
+    assert "gives `FEASIBLE`, at x = (1/2, 1/2)" in PAGES["docs/no-solution.md"]
+    assert arguments["x"].value == pytest.approx([0.5, 0.5])
 
 
 def test_the_certificate_checked_by_hand_is_found() -> None:

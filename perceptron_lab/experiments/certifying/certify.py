@@ -36,7 +36,7 @@ from perceptron_lab.experiments.storage.results_folder import absent
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems, Target
 from perceptron_lab.experiments.verification.claims import Claims, Verdict, Verified
-from perceptron_lab.experiments.verification.reproof import numbers_in
+from perceptron_lab.experiments.verification.reproof import numbers_in, system_of_claims
 from perceptron_lab.experiments.verification.separation_verdicts import (
     LABEL,
     data_of_verdict,
@@ -44,7 +44,6 @@ from perceptron_lab.experiments.verification.separation_verdicts import (
     verdict_with_data,
 )
 from perceptron_lab.solving.failures import ends_run, log, sentence
-from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.linear_system import LinearSystem
 
 FORMAT, VERSION = "plab-certificate", 2
@@ -276,7 +275,7 @@ class _Certifier:
             return reading, accepted(
                 condition_claims(linear.conditions, exact, costs), reading.system()
             )
-        view = ConicSystem.of(problem.system).fixed(certificate.certificate)
+        view = system_of_claims(claims, certificate, problem)
         reading = reading_of(certificate, replace(problem, system=view), self.problems.base)
         weights = None if certificate.weights is None else numbers_in(certificate.weights)
         point, system = numbers_in(certificate.point), reading.system()

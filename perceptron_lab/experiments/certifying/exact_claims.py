@@ -33,7 +33,12 @@ from perceptron_lab.exact.dual_points import (
     objective_at_least,
     objective_at_least_by_cuts,
 )
-from perceptron_lab.exact.points import feasible, margin_at_least, objective_at_most
+from perceptron_lab.exact.points import (
+    feasible,
+    feasible_on_rows,
+    margin_at_least,
+    objective_at_most,
+)
 from perceptron_lab.exact.readings import Reading, of_contents, of_sdpa, of_system, of_table
 from perceptron_lab.exact.weights import (
     infeasible_cone,
@@ -49,6 +54,7 @@ from perceptron_lab.problems.optima.bound_verification import VECTORS
 from perceptron_lab.problems.optima.maxcut.bounds import proved_upper
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.elimination import EliminatedSystem
 
 # A bound may be weaker by this part of itself than the one proved in floating point: as for
 # ``plab verify``, or by what rounds off a dual point
@@ -127,7 +133,12 @@ def exact_claims(claims: Claims, answer: CertifiedAnswer) -> Exact:
     """Return the claims of a row with exact proofs, and the claims without."""
     exact, system, original = Exact(), answer.system, answer.original
     if claims.status is Status.FEASIBLE:
-        attempts = feasible(original, answer.point, answer.view.interior, system)
+        attempts: Iterable[Claim | None]
+        if isinstance(original, EliminatedSystem):
+            x = original.exact(original.coordinates_of(answer.point))
+            attempts = [feasible_on_rows(original, x, system)]
+        else:
+            attempts = feasible(original, answer.point, answer.view.interior, system)
         exact.add("feasible", attempts, system)
     if claims.status is Status.INFEASIBLE:
         exact.add("infeasible", _infeasible(answer), system)

@@ -35,6 +35,7 @@ from perceptron_lab.problems.optima.bound_verification import (
     reverified_cut,
 )
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.elimination import EliminatedSystem
 from perceptron_lab.systems.linear_system import LinearSystem
 
 # The endings of figures that are lower bounds; a cut and its ratio are some as well
@@ -83,8 +84,9 @@ def reprove(
     if isinstance(problem.system, LinearSystem):
         reproved = prove_linear(claims, problem.system, certificate)
     else:
-        system = ConicSystem.of(problem.system).fixed(certificate.certificate)
-        reproved = stated(prove_claims(claims, system, point, weights), certificate, system)
+        system = system_of_claims(claims, certificate, problem)
+        y = system.coordinates_of(point)
+        reproved = stated(prove_claims(claims, system, y, weights), certificate, system)
     unproved = tuple(sorted(filter(_unproved, claims.figures)))
     measured, unclaimed = _other_measures(claims, problem, point)
     figures = _figures(name for name in claims.figures if not _unproved(name))
@@ -95,6 +97,17 @@ def reprove(
         verified=reproved.verified | figures,
         unclaimed=unclaimed,
     )
+
+
+def system_of_claims(claims: Claims, certificate: Certificate, problem: Problem) -> ConicSystem:
+    """Return the system that a run's certificate is about.
+
+    Equations in place of rows are those of points alone: any infeasible ones would refute a system.
+    """
+    system = ConicSystem.of(problem.system)
+    fixed = system.fixed(certificate.certificate)
+    eliminated = isinstance(fixed, EliminatedSystem) and fixed is not system
+    return system if eliminated and claims.status is not Status.FEASIBLE else fixed
 
 
 def _with_fields(
