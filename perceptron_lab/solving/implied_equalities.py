@@ -82,17 +82,17 @@ def _vanishing(data: sp.csr_array) -> IntArray:
 
 def _proved(scores: Sequence[Any], rows: Sequence[int], width: int) -> Implied | None:
     """Return the rows among some whose s_i is exactly 0."""
-    one, sizes = Fraction(1), range(width, width + len(rows))
+    unit, sizes = Fraction(1), range(width, width + len(rows))
     lines = [{j: x for j, x in scores[i].items() if x} for i in rows]
     conditions = [
-        condition(((*line, s), (*line.values(), -one)), Fraction(), f"s_{s} at most")
+        condition(((*line, s), (*line.values(), -unit)), Fraction(), f"s_{s} at most")
         for line, s in zip(lines, sizes, strict=True)
     ]
-    conditions += [condition(((s,), (one,)), Fraction(), f"s_{s} >= 0") for s in sizes]
+    conditions += [condition(((s,), (unit,)), Fraction(), f"s_{s} >= 0") for s in sizes]
     conditions += [condition(((s,), (-one,)), -one, f"s_{s} <= 1") for s in sizes]
-    conditions.append(condition(((0,), (one,)), one, "y_0 >= 1"))
+    conditions.append(condition(((0,), (unit,)), unit, "y_0 >= 1"))
     names = [f"y_{j}" for j in range(width + len(rows))]
-    optimum = minimised(LinearSystem.of_conditions(conditions, names), dict.fromkeys(sizes, -one))
+    optimum = minimised(LinearSystem.of_conditions(conditions, names), dict.fromkeys(sizes, -unit))
     if optimum.status is not Status.FEASIBLE or optimum.point is None:
         return None
     zero = [k for k, s in enumerate(sizes) if not optimum.point[s]]
@@ -112,7 +112,7 @@ def lifted(system: ConicSystem, implied: Implied, result: Result) -> Result | No
     """Return the result on the reduced system as one on the system; None if it is not decided.
 
     Weights w' of the reduced system have A w' in the span of the implied rows. These get weights
-    that balance it, and multiples of their own ones that make all of them positive.
+    that balance it, and multiples of their positive weights that make all of them positive.
     """
     if result.status is Status.FEASIBLE:
         count = counted(len(implied.rows), "row")
