@@ -19,7 +19,7 @@ from perceptron_lab.core.claims import FeasiblePoint, MarginBelow
 from perceptron_lab.core.results import FloatArray, Status
 from tests.conformance.systems import ALGORITHMS, ANY_CONE, DENSE_ONLY
 from tests.families import cones, infeasible, planted, planted_conic
-from tests.repetitions import repeated
+from tests.repetitions import repeated, thinned
 from tests.theorems.courses import first_claim, ready, walk
 
 pytestmark = pytest.mark.slow
@@ -137,7 +137,7 @@ def test_deterministic_algorithms_do_not_see_the_choice_of_coordinates(
     assert kernel.point @ rows == pytest.approx(plain.point, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=2))
 def test_a_kernel_matrix_stands_for_its_kernel(algorithm: str) -> None:
     examples, labels = signed(data_of(True, 0), 0)
     formed = ConicSystem.from_kernel(Linear(), examples, labels)

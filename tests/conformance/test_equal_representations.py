@@ -92,7 +92,13 @@ def assert_scores_agree(name: str, form: str, actual: np.ndarray, expected: np.n
     assert np.abs(actual - expected).max() <= room, form
 
 
-@pytest.mark.parametrize("name", registry.names("learner"))
+LEARNERS = [
+    pytest.param(name, marks=pytest.mark.long) if name in FEW else name
+    for name in registry.names("learner")
+]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
 def test_a_learner_chooses_and_scores_alike(name: str) -> None:
     learned_scores = list(learned(name))
     _, first = learned_scores[0]

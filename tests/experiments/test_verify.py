@@ -263,7 +263,7 @@ def test_malformed_certificates_are_damaged(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", thinned(DECIDING, step=4))
+@pytest.mark.parametrize("algorithm", thinned(DECIDING, step=7))
 def test_claims_of_every_algorithm_on_every_system_are_verified_again(
     algorithm: str, tmp_path: Path
 ) -> None:

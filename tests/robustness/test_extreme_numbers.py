@@ -31,6 +31,7 @@ from perceptron_lab.problems.separation.pair_verification import faults as pair_
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from perceptron_lab.systems.elimination import EliminatedResult
 from perceptron_lab.systems.linear_system import LinearSystem
+from tests.repetitions import thinned
 
 LONG = 7**9000  # Of 7606 digits
 DOUBLES = {
@@ -367,7 +368,7 @@ PROGRAMS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", thinned(PROGRAMS, step=4))
 def test_programs_of_extreme_numbers(name: str, tmp_path: Path, plab: Callable[..., Said]) -> None:
     objective, *entries = PROGRAMS[name].split("|")
     path = tmp_path / "program.dat-s"

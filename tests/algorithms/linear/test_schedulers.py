@@ -69,7 +69,7 @@ def answers_alone() -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("solver", "threads"), repeated(BEFORE, kept=2))
+@pytest.mark.parametrize(("solver", "threads"), repeated(BEFORE, kept=1))
 def test_answers_do_not_depend_on_earlier_calls(
     answers_alone: list[str], solver: str, threads: int
 ) -> None:

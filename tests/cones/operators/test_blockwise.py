@@ -77,7 +77,9 @@ def test_prices_of_single_precision_rows_are_close_and_scaled():
 
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
-@pytest.mark.parametrize("algorithm", ["auto", "perceptron", "mirror-prox", "ellipsoid"])
+@pytest.mark.parametrize(
+    "algorithm", repeated(["auto", "perceptron", "mirror-prox", "ellipsoid"], kept=2)
+)
 def test_the_answer_is_proved_on_the_single_precision_data(algorithm, seed):
     rng = np.random.default_rng(seed)
     rows = planted(5, 60, 0.02, rng)[0].astype(np.float32)
