@@ -89,7 +89,7 @@ def _proved(scores: Sequence[Any], rows: Sequence[int], width: int) -> Implied |
         for line, s in zip(lines, sizes, strict=True)
     ]
     conditions += [condition(((s,), (unit,)), Fraction(), f"s_{s} >= 0") for s in sizes]
-    conditions += [condition(((s,), (-one,)), -one, f"s_{s} <= 1") for s in sizes]
+    conditions += [condition(((s,), (-unit,)), -unit, f"s_{s} <= 1") for s in sizes]
     conditions.append(condition(((0,), (unit,)), unit, "y_0 >= 1"))
     names = [f"y_{j}" for j in range(width + len(rows))]
     optimum = minimised(LinearSystem.of_conditions(conditions, names), dict.fromkeys(sizes, -unit))
