@@ -279,16 +279,36 @@ def squared(size: float | None, margin: float | None, theorem: str) -> Bound:
     return finite(ratio * ratio, theorem)
 
 
-def lengthened(bound: Bound, length: float, margin: float | None) -> Bound:
-    """Return the bound of an additive algorithm from a start of norm N: 2 N / rho more updates.
+def lengthened(
+    bound: Bound, length: float, margin: float | None, along: float | None = None
+) -> Bound:
+    """Return the bound of an additive algorithm from a start; 2 N / rho more updates at worst.
 
     From x_0 with norm(x_0) = N, k updates by cuts of norm L or less, each with <a, x> <= b, lead to
-    norm(x)^2 <= N^2 + k (L^2 + 2 b), and to <x, z> >= k rho - N for the z of margin rho. Hence
-    (k rho - N)^2 <= N^2 + k (L^2 + 2 b) as soon as k rho > N: k <= (L^2 + 2 b) / rho^2 + 2 N / rho.
+    norm(x)^2 <= N^2 + k (L^2 + 2 b), and to <x, z> >= p + k rho for the z of margin rho and
+    p = <x_0, z>. Hence (p + k rho)^2 <= N^2 + k (L^2 + 2 b) as soon as k rho > -p, and k is at most
+    the larger root h + sqrt(h^2 + (N^2 - p^2) / rho^2), h = (L^2 + 2 b) / (2 rho^2) - p / rho. It
+    is largest for p = -N: (L^2 + 2 b) / rho^2 + 2 N / rho.
+
+    Parameters
+    ----------
+    bound
+        (L^2 + 2 b) / rho^2, the bound from 0.
+    length
+        N >= 0.
+    margin
+        rho > 0, or None if it is not known.
+    along
+        p, from -N to N; None if it is not known, for -N.
     """
     if bound.value is None or not margin:
         return bound
-    return Bound(bound.value + 2.0 * length / margin, f"{bound.theorem}, from a given start")
+    theorem = f"{bound.theorem}, from a given start"
+    if along is None:
+        return Bound(bound.value + 2.0 * length / margin, theorem)
+    half = bound.value / 2.0 - along / margin
+    across = math.sqrt(max(0.0, (length - along) * (length + along))) / margin
+    return Bound(half + math.hypot(half, across), theorem)
 
 
 def least(*bounds: Bound) -> Bound:

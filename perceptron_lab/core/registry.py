@@ -70,6 +70,7 @@ _OURS = {
         "whitened": "algorithms.rescaling.whitened:Whitened",
         "interior-point": "algorithms.interior_point.interior_point:InteriorPoint",
         "postprocessed": "algorithms.external.postprocessed:Postprocessed",
+        "retrained": "algorithms.retrained:Retrained",
         "svc": "algorithms.external.linear_models:Svc",
         "linear-svc": "algorithms.external.linear_models:LinearSvc",
         "sklearn-perceptron": "algorithms.external.linear_models:SklearnPerceptron",

@@ -181,8 +181,8 @@ class Tally:
     thinned(
         cases(
             [rows, pencil, second_order, linear_kernel, infeasible_kernel],
-            # Others look at single rows
-            [n for n in ITERATIVE if n not in {*DENSE_ONLY, "sublinear-mirror-prox"}],
+            # Others look at single rows, or multiply by a part of them before the first update
+            [n for n in ITERATIVE if n not in {*DENSE_ONLY, "sublinear-mirror-prox", "retrained"}],
         ),
         step=2,
     ),
@@ -390,6 +390,7 @@ def test_the_flags_are_those_of_the_papers() -> None:
         "minimum-norm-point",
         "whitened",
         "postprocessed",
+        "retrained",
         *PEERS,
     }
     mistake_driven = {
