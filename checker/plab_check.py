@@ -359,7 +359,7 @@ def check_scores(system, claim, p, q, rows):
     return [k for k, (_, _, s, *_) in enumerate(lines, system.form != "sdpa") if s == 0]
 
 
-def check(certificate, path=None):
+def check(certificate, path=None, prove=check_claim):
     """Return [(sentence, "" or why it is not proved), ...] of the files of these names."""
     once = {"object_pairs_hook": lambda x: readable(len(dict(x)) == len(x), "key twice") or dict(x)}
     record = json.loads(Path(certificate).read_bytes().decode(), **once)
@@ -377,16 +377,16 @@ def check(certificate, path=None):
     system = (sdpa_system if data["form"] == "sdpa" else table_system)(content, data)
     for claim in claims:
         try:
-            answers.append((f"{check_claim(system, claim)}; {words}, {system.words[0]}", ""))
+            answers.append((f"{prove(system, claim)}; {words}, {system.words[0]}", ""))
         except Refuted as refuted:
             answers.append((f"{claim['claim']}; {words}", str(refuted)))
     return answers
 
 
-def main(arguments):
+def main(arguments, prove=check_claim):
     """Check the files of a command line, print what is proved, and return the exit code."""
     try:
-        answers = check(*arguments)
+        answers = check(*arguments, prove=prove)
     except Exception as error:
         word = "NOT PROVED" if type(error) is Refuted else f"UNREADABLE: {type(error).__name__}"
         sys.stdout.write(f"{word}: {ascii(str(error))[1:-1]}\n")

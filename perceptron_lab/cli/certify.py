@@ -11,7 +11,7 @@ import click
 
 from perceptron_lab.cli.echo import echo, print_json
 from perceptron_lab.cli.options import Into, answer_options, into_option, on_target
-from perceptron_lab.exact.checker import checker_path
+from perceptron_lab.exact.checker import checker_path, kinds_path
 from perceptron_lab.experiments.certifying.certify import (
     Certification,
     CertifiedCell,
@@ -45,6 +45,9 @@ def certify(target: Target, output: Path, form: Form, as_json: bool) -> int:
 
       python plab_check.py CELL.certificate.json [DATA]
 
+    If the kind of infeasibility is proved, CELL.kind.json states it, for plab_check_kinds.py in the
+    same folder.
+
     With --format vipr, CELL.vipr holds a linear program and a proof that it is infeasible, or of a
     lower bound on its optimum. VIPR's checker verifies it: viprchk CELL.vipr.
 
@@ -55,8 +58,8 @@ def certify(target: Target, output: Path, form: Form, as_json: bool) -> int:
         cells.append(cell)
         if not as_json:
             echo(_line(cell))
-            if cell.path is not None and form == "json":
-                echo(f"  {_command(cell)}")
+            for line in _commands(cell) if form == "json" else ():
+                echo(f"  {line}")
     certification = Certification(target.path, cells)
     if as_json:
         print_json(certification.as_json())
@@ -65,11 +68,15 @@ def certify(target: Target, output: Path, form: Form, as_json: bool) -> int:
     return 1 if certification.failed else 0
 
 
-def _command(cell: CertifiedCell) -> str:
-    """Return the command that checks a certificate on the file of its data."""
+def _commands(cell: CertifiedCell) -> list[str]:
+    """Return the commands that check certificates on the file of their data."""
+    files = [(checker_path(), cell.path), (kinds_path(), cell.kind)]
     # To be pasted into a shell: paths may have spaces
-    words = ["python", str(checker_path()), str(cell.path), str(cell.data)]
-    return " ".join(map(shlex.quote, words))
+    return [
+        shlex.join(["python", str(program), path, str(cell.data)])
+        for program, path in files
+        if path is not None
+    ]
 
 
 def _line(cell: CertifiedCell) -> str:

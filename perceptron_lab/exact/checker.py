@@ -12,6 +12,7 @@ does not accept, if numba compiles what is written.
 from __future__ import annotations
 
 import importlib.util
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,15 +35,28 @@ def checker_path() -> Path:
     return next((path for path in candidates if path.is_file()), candidates[-1])
 
 
+def kinds_path() -> Path:
+    """Return the file in its folder that checks kinds of infeasibility."""
+    return checker_path().with_name("plab_check_kinds.py")
+
+
 @cache
 def checker() -> Any:
     """Return the checker as a module: its functions are what its command line calls."""
     return loaded()
 
 
-def loaded() -> Any:
+@cache
+def kinds_checker() -> Any:
+    """Return the checker of kinds of infeasibility as a module, which imports the other one."""
+    sys.modules.setdefault("plab_check", checker())
+    return loaded(kinds_path())
+
+
+def loaded(path: Path | None = None) -> Any:
     """Return a new instance of the checker's module, which callers may modify."""
-    spec = importlib.util.spec_from_file_location("plab_check", checker_path())
+    path = path or checker_path()
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

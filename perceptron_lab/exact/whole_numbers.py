@@ -59,10 +59,6 @@ class CheckedSystem(Protocol):
     objective: Sequence[int]
 
 
-# Longer whole numbers are written as texts of hexadecimal digits, which are read in linear time
-_LONGEST = 1 << 200
-
-
 def common_bits(values: FloatArray) -> int:
     """Return the least k >= 0 for which all 2^k v are whole."""
     mantissas, exponents = np.frexp(values[values != 0.0])
@@ -120,17 +116,6 @@ def whole_weights(weights: Mapping[int, Fraction]) -> list[list[int]]:
     """Return [places, numbers] of the least whole multiples of weights, without zeros."""
     nonzero = {index: weight for index, weight in weights.items() if weight}
     return by_places(zip(nonzero, whole_multiples(nonzero.values()), strict=True))
-
-
-def written(value: object) -> Any:
-    """Return a value of a certificate for JSON: long whole numbers as hexadecimal texts."""
-    if isinstance(value, dict):
-        return {name: written(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [written(item) for item in value]
-    if isinstance(value, np.integer):
-        return int(value)
-    return hex(value) if isinstance(value, int) and abs(value) >= _LONGEST else value
 
 
 def whole(value: int | str) -> int:

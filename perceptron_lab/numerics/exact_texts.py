@@ -11,10 +11,14 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, Final
 
+import numpy as np
+
 from perceptron_lab.core.exact_form import EXACT, MOST_CHARACTERS
 from perceptron_lab.numerics.exact_doubles import to_double
 
 _SHOWN: Final = 40  # Characters of an exact number that are not abbreviated
+# Longer whole numbers are written as texts of hexadecimal digits, which are read in linear time
+_LONGEST: Final = 1 << 200
 _SPARE: Final = 128  # Bits of a number that is rounded to decimal digits
 
 
@@ -100,3 +104,14 @@ def _rounded(number: Fraction) -> Decimal:
     leading = (p << max(-power, 0)) // (q << max(power, 0))
     product = context.multiply(Decimal(leading), context.power(Decimal(2), power))
     return Context(prec=15, Emax=MAX_EMAX, Emin=MIN_EMIN).normalize(product)
+
+
+def written(value: object) -> Any:
+    """Return a value of a certificate for JSON: long whole numbers as hexadecimal texts."""
+    if isinstance(value, dict):
+        return {name: written(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [written(item) for item in value]
+    if isinstance(value, np.integer):
+        return int(value)
+    return hex(value) if isinstance(value, int) and abs(value) >= _LONGEST else value

@@ -9,21 +9,27 @@ infeasibility.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_lab.core.results import Result, Status
-from perceptron_lab.numerics.exact_texts import exact_text
+from perceptron_lab.core.time_limit import TimeIsUp
+from perceptron_lab.numerics.exact_texts import exact_text, written
 from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems.exact_pencil import ExactPencil, Weights, guess_of
+
+if TYPE_CHECKING:  # python-flint loads where it is used
+    from perceptron_lab.systems.face_chains import Step, WrittenElement
 
 STRONG, WEAK, NO_POINT = "strong", "weak", "no point"
 BOUNDARY, NO_STRICT = "boundary only", "no strict point"
 SENTENCES = {
-    WEAK: "weakly infeasible: no x is in the closed cones, though some are as near as is wished",
+    WEAK: "weakly infeasible: no x is in the closed cones, and the distance to them is 0",
     NO_POINT: "no x is in the closed cones",
     BOUNDARY: "an exact x is in the closed cones, on their boundary",
 }
@@ -35,14 +41,15 @@ Run = Callable[[Any], Result]
 
 @dataclass(frozen=True)
 class Closed:
-    """Whether the closed cone has a point: an exact ``point``, or ``empty``; else unknown.
+    """Whether the closed cone of a pencil has a point: an exact ``point``, or ``empty``.
 
-    ``steps`` is the number of faces.
+    ``steps`` are weights on each face, and the next face.
     """
 
+    pencil: ExactPencil
+    steps: Sequence[Step]
     point: list[Fraction] | None = None
     empty: bool = False
-    steps: int = 0
 
 
 def classified(system: ConicSystem, result: Result, run: Run) -> dict[str, Any]:
@@ -62,59 +69,93 @@ def classified(system: ConicSystem, result: Result, run: Run) -> dict[str, Any]:
         return {"infeasibility": NO_STRICT if weights is None else STRONG}
     if system.cone.size * system.dimension > LARGEST:
         return {"infeasibility": NO_STRICT}
-    closed = _closed(system, result, run)
+    pencil = system.exact_pencil()
+    closed = None if pencil is None else _closed(system, pencil, result, run)
+    if closed is None or not (closed.empty or closed.point):
+        return {"infeasibility": NO_STRICT}
+    faces = sum(face is not None for _, face in closed.steps)
+    entries: dict[str, Any] = {"infeasibility": BOUNDARY, "faces": faces}
+    alternative = None
     if closed.point is not None:
         x = [exact_text(number) for number in system.exact_answer(closed.point)]
-        return {"infeasibility": BOUNDARY, "faces": closed.steps, "boundary_point": x}
-    if not closed.empty:
-        return {"infeasibility": NO_STRICT}
-    return {"infeasibility": _strength(system, run), "faces": closed.steps}
+        entries |= {"boundary_point": x}
+    else:
+        entries["infeasibility"], alternative = _strength(closed.pencil, run)
+    with suppress(TimeIsUp):  # the kind is proved all the same, and has no certificate
+        entries |= _certificate(closed, alternative)
+    return entries
 
 
-def _strength(system: ConicSystem, run: Run) -> str:
-    """Return whether a system without a point in the closed cone is infeasible strongly."""
+def _certificate(closed: Closed, alternative: Closed | None) -> dict[str, Any]:
+    """Return the ``chain`` and the ``sequence`` that prove the kind, as the checker reads them."""
+    from perceptron_lab.systems.face_chains import (
+        written_chain,
+        written_scores,
+        written_sequence,
+    )
+
+    sequence: list[WrittenElement] | None = []
+    if closed.point is not None:
+        chain = written_chain(closed.pencil, [(closed.steps[0][0], None)])
+        sequence = written_scores(closed.pencil, closed.point)
+    elif alternative is not None and alternative.point is not None:
+        chain = written_scores(alternative.pencil, alternative.point)
+    else:
+        chain = written_chain(closed.pencil, closed.steps)
+        if alternative is not None and alternative.empty:
+            sequence = written_chain(alternative.pencil, alternative.steps)
+    points = None if sequence is None else written_sequence(closed.pencil, sequence)
+    if chain is None or points is None:
+        return {}
+    certificate = {"chain": [step.lists for step in chain], "sequence": points}
+    return {name: written(steps) for name, steps in certificate.items() if steps}
+
+
+def _strength(pencil: ExactPencil, run: Run) -> tuple[str, Closed | None]:
+    """Return the kind of a system without a point in the closed cone, and what its alternative is.
+
+    The alternative has the weights w in the cone with A w = 0, and a point if one is on x_0.
+    """
     from perceptron_lab.systems.facial_reduction import FaceSystem, alternative
 
-    pencil = system.exact_pencil()
-    if pencil is None or system.cone.size > LARGEST_ALTERNATIVE:
-        return NO_POINT
+    if (
+        sum(k * (k + 1) // 2 if kind == "matrix" else k for kind, k in pencil.blocks)
+        > LARGEST_ALTERNATIVE
+    ):
+        return NO_POINT, None
     other = alternative(pencil)
-    if other is None:
-        return WEAK
     face = FaceSystem.of(other)
-    closed = _closed(face, run(face), run)
+    closed = _closed(face, other, run(face), run)
     if closed.point is not None:
-        return STRONG
-    return WEAK if closed.empty else NO_POINT
+        return STRONG, closed
+    return WEAK if closed.empty else NO_POINT, closed
 
 
-def _closed(system: ConicSystem, result: Result, run: Run) -> Closed:
+def _closed(system: ConicSystem, pencil: ExactPencil, result: Result, run: Run) -> Closed:
     """Return what is proved about the closed cone, by faces one inside the other."""
-    from perceptron_lab.systems.exact_pencil import guess_of
     from perceptron_lab.systems.face_weights import weights_near
-    from perceptron_lab.systems.facial_reduction import FaceSystem, IntegerVector, lifted, reduced
+    from perceptron_lab.systems.facial_reduction import FaceSystem, Reduced, lifted, reduced
 
-    pencil, faces = system.exact_pencil(), list[list[IntegerVector]]()
-    while pencil is not None:
+    first, steps = pencil, list[tuple[Weights, Reduced]]()
+    while True:
         if result.status is Status.FEASIBLE:
             assert isinstance(system, FaceSystem)
             y = system.unscaled(result.point)
-            for columns in reversed(faces):
-                y = lifted(columns, y)
-            return Closed(point=y, steps=len(faces))
+            for _, face in reversed(steps):
+                y = lifted(face.columns, y)
+            return Closed(first, steps, point=y)
         weights = result.weights
         if result.status is not Status.INFEASIBLE or weights is None:
-            break
+            return Closed(first, steps)
         finite = np.isfinite(weights).all()
         exact = weights_near(pencil, guess_of(system.cone, weights)) if finite else None
         if exact is None:
-            break
+            return Closed(first, steps)
         if pencil.mass_of_first(exact) > 0:
-            return Closed(empty=True, steps=len(faces))
+            return Closed(first, [*steps, (exact, None)], empty=True)
         face = reduced(pencil, exact)
-        faces.append(face.columns)
+        steps.append((exact, face))
         if face.pencil is None:
-            return Closed(empty=True, steps=len(faces))
+            return Closed(first, steps, empty=True)
         pencil, system = face.pencil, FaceSystem.of(face.pencil)
         result = run(system)
-    return Closed(steps=len(faces))

@@ -86,15 +86,18 @@ class Reduced:
         In z; None where x_0 = 0 on the face.
     columns
         Z, whole: y = Z z.
+    bases
+        The coordinates of the face in each block: columns N, or places; None: all.
     """
 
     pencil: ExactPencil | None
     columns: list[IntegerVector]
+    bases: list[Any]
 
 
 def reduced(pencil: ExactPencil, weights: Weights) -> Reduced:
     """Return the system on the face orthogonal to weights that are not on x_0."""
-    tables = _tables(pencil)
+    tables = tables_of(pencil)
     equations, blocks, bases = list[IntegerVector](), list[tuple[str, int]](), list[Any]()
     for (kind, order), table, terms in zip(pencil.blocks, tables, weights, strict=True):
         check_time()
@@ -105,7 +108,7 @@ def reduced(pencil: ExactPencil, weights: Weights) -> Reduced:
     nonzero = [line for line in equations if any(line)]
     columns = _short(null_columns(nonzero)) if nonzero else _unit_vectors(pencil.width)
     if not any(sum(a * z for a, z in zip(tables[0][0], column, strict=True)) for column in columns):
-        return Reduced(None, columns)
+        return Reduced(None, columns, bases)
     turned = np.array(columns, dtype=object).T
     rows = list[Row]()
     kept_blocks = list[tuple[str, int]]()
@@ -113,10 +116,11 @@ def reduced(pencil: ExactPencil, weights: Weights) -> Reduced:
         if order:
             rows += _rows(len(kept_blocks), kind, _images(kind, table, basis, turned))
             kept_blocks.append((kind, order))
-    return Reduced(ExactPencil(len(columns), kept_blocks, rows, True, closed=True), columns)
+    pencil_on_face = ExactPencil(len(columns), kept_blocks, rows, True, closed=True)
+    return Reduced(pencil_on_face, columns, bases)
 
 
-def _tables(pencil: ExactPencil) -> list[Any]:
+def tables_of(pencil: ExactPencil) -> list[Any]:
     """Return the coefficients of the scores of each block, shape (order, [order,] width)."""
     shapes = [(k, k) if kind == "matrix" else (k,) for kind, k in pencil.blocks]
     tables = [np.zeros((*shape, pencil.width), dtype=object) for shape in shapes]
@@ -188,8 +192,8 @@ def _rows(block: int, kind: str, table: Any) -> list[Row]:
     return [(block, i, j, tuple(row), tuple(row.values())) for i, j, row in listed if row]
 
 
-def alternative(pencil: ExactPencil) -> ExactPencil | None:
-    """Return the system of all w in K with A w = 0 and a weight on x_0; None if no w has one.
+def alternative(pencil: ExactPencil) -> ExactPencil:
+    """Return the system of all w in K with A w = 0 and a weight on x_0.
 
     K is self-dual, with the trace as inner product.
     """
@@ -207,8 +211,6 @@ def alternative(pencil: ExactPencil) -> ExactPencil | None:
         for at, value in zip(columns, values, strict=True):
             equations[at][index[block, i, j]] = value * (1 + (i != j))
     basis = _short(null_columns(equations))
-    if not any(vector[0] for vector in basis):
-        return None
     lines = {
         key: {at: vector[k] for at, vector in enumerate(basis) if vector[k]}
         for key, k in index.items()

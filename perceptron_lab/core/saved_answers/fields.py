@@ -182,6 +182,10 @@ class Check(Enum):
     TIGHT = "computed again at the point, exactly"
     ALWAYS = "put into the conditions, exactly, if `complete`"
     COMPLETE = "computed again of `tight` and `always`; `false` is not verified where `true` is so"
+    KIND = (
+        "the chain and the sequence are checked again, exactly; `strong` is proved by weights "
+        "as well; not verified if there is neither"
+    )
     VIOLATION = "computed again from point or weights, and rounded outward"
     NAMES = "made again of the exact numbers and the names in the data"
     ROUNDED = "compared with the exact numbers: each is rounded once"

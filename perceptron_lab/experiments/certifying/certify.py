@@ -18,10 +18,10 @@ from perceptron_lab.core.results import OPTIMUM_EXACT
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.estimators.learners.learning import Learner
-from perceptron_lab.exact.checker import compiled_checker
+from perceptron_lab.exact.checker import compiled_checker, kinds_checker
 from perceptron_lab.exact.readings import Reading, condition_claims, of_conditions
 from perceptron_lab.exact.weights import vipr_text
-from perceptron_lab.exact.whole_numbers import Claim, written
+from perceptron_lab.exact.whole_numbers import Claim
 from perceptron_lab.experiments.certifying.exact_claims import (
     CertifiedAnswer,
     Exact,
@@ -43,6 +43,7 @@ from perceptron_lab.experiments.verification.separation_verdicts import (
     is_verdict,
     verdict_with_data,
 )
+from perceptron_lab.numerics.exact_texts import written
 from perceptron_lab.solving.failures import ends_run, log, sentence
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -53,7 +54,7 @@ _STATUSES = {
     "INFEASIBLE": {"infeasible", "closed infeasible", "partition", "ratio at most"},
     "UNBOUNDED": {"ratio at least", "closed objective unbounded"},
 }
-SUFFIX, DATA, PROGRAM = ".certificate.json", ".data", ".vipr"
+SUFFIX, DATA, PROGRAM, KIND = ".certificate.json", ".data", ".vipr", ".kind.json"
 
 Form = Literal["json", "vipr"]
 """The format: for the exact checker, or linear programs for VIPR's, without data files."""
@@ -86,6 +87,8 @@ class CertifiedCell:
         What is not proved exactly, and why.
     path, data
         The certificate and the file of its data; None if none is written.
+    kind
+        The certificate of the kind of infeasibility, for plab_check_kinds.py; or None.
     """
 
     cell: str
@@ -97,6 +100,7 @@ class CertifiedCell:
     message: str = ""
     path: str | None = None
     data: str | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True)
@@ -281,7 +285,9 @@ class _Certifier:
         point, system = numbers_in(certificate.point), reading.system()
         answer = CertifiedAnswer(view, reading, system, point, weights)
         if method is None:
-            return reading, exact_claims(claims, answer)
+            proved = exact_claims(claims, answer)
+            proved.add_kind(answer, certificate.certificate)
+            return reading, proved
         return reading, exact_optimum(claims, answer, proof)
 
     def _written(self, cell: CertifiedCell, reading: Reading, exact: Exact) -> CertifiedCell:
@@ -293,21 +299,27 @@ class _Certifier:
         cell = replace(cell, message="; ".join(missing))
         if not named:
             return cell
-        path = self.output / f"{cell.cell}{SUFFIX}"
         file = self.output / f"{cell.cell}{DATA}" if reading.path is None else reading.path
         # Generated data have no file of their own, and a checker needs one
         if reading.path is None:
             replace_file(file, reading.content)
         data = {"file": file.name, "sha256": sha256_of(reading.content)} | reading.fields
-        record = {"format": FORMAT, "version": VERSION, "data": data, "claims": exact.claims}
-        # After the data, so that a certificate on the disk always has them
-        replace_file(path, json.dumps(written(record), separators=(",", ":")).encode())
+        path = self._record(f"{cell.cell}{SUFFIX}", data, exact.claims)
+        if exact.kind is not None:
+            cell = replace(cell, kind=self._record(f"{cell.cell}{KIND}", data, [exact.kind]))
         # A bound alone does not prove a status
         if not _STATUSES.get(cell.status, set(named)).isdisjoint(named):
             cell = replace(cell, outcome=CertificationStatus.CERTIFIED)
         elif not missing:
             cell = replace(cell, message=f"none of these claims proves {cell.status}")
-        return replace(cell, claims=named, path=str(path), data=str(file))
+        return replace(cell, claims=named, path=path, data=str(file))
+
+    def _record(self, name: str, data: dict[str, Any], claims: list[Claim]) -> str:
+        """Write a certificate, after its data, and return its path."""
+        record = {"format": FORMAT, "version": VERSION, "data": data, "claims": claims}
+        path = self.output / name
+        replace_file(path, json.dumps(written(record), separators=(",", ":")).encode())
+        return str(path)
 
     def _linear(
         self, cell: CertifiedCell, reading: Reading, claims: list[Claim], missing: list[str]
@@ -354,5 +366,8 @@ def _refused(outcome: CertifiedCell) -> str:
     if outcome.outcome is not CertificationStatus.CERTIFIED or outcome.path is None:
         return f"no exact proof: {outcome.message}"
     answers = compiled_checker().check(outcome.path, outcome.data)
+    if outcome.kind is not None:
+        kind = kinds_checker().check_kind
+        answers += compiled_checker().check(outcome.kind, outcome.data, kind)
     reasons = [f"{sentence}: {reason}" for sentence, reason in answers if reason]
     return f"the checker refuses {'; '.join(reasons)}" if reasons else ""

@@ -33,6 +33,7 @@ from perceptron_lab.exact.dual_points import (
     objective_at_least,
     objective_at_least_by_cuts,
 )
+from perceptron_lab.exact.kinds import in_units_of, kind_claim, kind_refused
 from perceptron_lab.exact.points import (
     feasible,
     feasible_on_rows,
@@ -46,13 +47,15 @@ from perceptron_lab.exact.weights import (
     infeasible_rows,
     margin_at_most,
 )
-from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, exactly, written
+from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim, exactly
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
 from perceptron_lab.experiments.verification.reproof import original_of, system_of_weights
+from perceptron_lab.numerics.exact_texts import written
 from perceptron_lab.problems.optima.bound_verification import VECTORS
 from perceptron_lab.problems.optima.maxcut.bounds import proved_upper
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
+from perceptron_lab.solving.infeasibility import NO_STRICT, STRONG
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.elimination import EliminatedSystem
 
@@ -73,10 +76,13 @@ class Exact:
         Those that the checker accepts, as JSON values.
     missing
         What is claimed and not proved exactly -> why not.
+    kind
+        The claim of the kind of infeasibility, in a separate file; or None.
     """
 
     claims: list[Claim] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
+    kind: Claim | None = None
 
     def add(
         self,
@@ -94,6 +100,19 @@ class Exact:
                     return claim
         self.missing[name] = reason
         return None
+
+    def add_kind(self, answer: CertifiedAnswer, certificate: Mapping[str, Any]) -> None:
+        """Add the kind of infeasibility of a certificate, or why the checker refuses it."""
+        claim = kind_claim(answer.original, certificate, answer.weights)
+        pencil = None if claim is None else answer.original.exact_pencil()
+        stated, reason = certificate.get("infeasibility"), NO_PROOF
+        if claim is not None and pencil is not None:
+            claim = in_units_of(claim, pencil.rows[0][4][0], answer.system)
+            reason = kind_refused(claim, answer.system)
+            self.kind = None if reason else claim
+        strong = stated == STRONG and any(c["claim"] == "closed infeasible" for c in self.claims)
+        if self.kind is None and not strong and stated not in (None, NO_STRICT):
+            self.missing["infeasibility"] = f"{stated}: {reason}"
 
 
 @dataclass(frozen=True)

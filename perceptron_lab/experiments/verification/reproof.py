@@ -23,6 +23,7 @@ from perceptron_lab.core.saved_answers.fields import Check, Kind
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.estimators.learners.learning import NO_BOUND as LEARNT_BOUND
 from perceptron_lab.estimators.learners.learning import Learner, prove
+from perceptron_lab.exact.kinds import kind_fault
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Checks, Claims, ProofOutcome
 from perceptron_lab.experiments.verification.linear_answers import prove_linear
@@ -87,6 +88,7 @@ def reprove(
         system = system_of_claims(claims, certificate, problem)
         y = system.coordinates_of(point)
         reproved = stated(prove_claims(claims, system, y, weights), certificate, system)
+        reproved = _with_kind(reproved, certificate, system, weights)
     unproved = tuple(sorted(filter(_unproved, claims.figures)))
     measured, unclaimed = _other_measures(claims, problem, point)
     figures = _figures(name for name in claims.figures if not _unproved(name))
@@ -108,6 +110,22 @@ def system_of_claims(claims: Claims, certificate: Certificate, problem: Problem)
     fixed = system.fixed(certificate.certificate)
     eliminated = isinstance(fixed, EliminatedSystem) and fixed is not system
     return system if eliminated and claims.status is not Status.FEASIBLE else fixed
+
+
+def _with_kind(
+    finding: ProofOutcome,
+    certificate: Certificate,
+    system: ConicSystem,
+    weights: FloatArray | None,
+) -> ProofOutcome:
+    """Return an outcome with what is proved of the kind of infeasibility."""
+    if certificate.status is not Status.INFEASIBLE:
+        return finding
+    refusal = kind_fault(original_of(system), certificate.certificate, weights)
+    if refusal:
+        return replace(finding, faults=(*finding.faults, refusal))
+    verified = finding.verified | ({Check.KIND} if refusal == "" else set())
+    return replace(finding, verified=verified)
 
 
 def _with_fields(
