@@ -19,6 +19,7 @@ from perceptron_lab.exact.checker import compiled_checker
 from perceptron_lab.numerics.exact_texts import read_exact
 from perceptron_lab.solving import implied_equalities as module
 from perceptron_lab.solving.implied_equalities import implied_equalities
+from perceptron_lab.systems.elimination import with_equations
 from perceptron_lab.systems.pencil import homogenised
 
 Rows = list[tuple[list[float], float]]
@@ -39,7 +40,7 @@ CASES: dict[str, tuple[Rows, float, int, str | None]] = {
     "x_1 = 1 in the ball": (ONE + FAR, 2, 2, None),
     "x_1 = 1 at its boundary": (ONE, 1, 2, "boundary only"),
     "x_1 = 1 outside": (ONE + FAR, 0.5, 2, "strong"),
-    "x_1 = 1/3": ([([3, 0, 0], 1), ([-3, 0, 0], -1)], 1, 2, None),
+    "x_1 = 1/3": ([([3, 0, 0], 1), ([-3, 0, 0], -1), *FAR], 1, 2, None),
     "rows of other sizes": ([([1e6, 0, 0], 1e6), ([-0.125, 0, 0], -0.125)], 2, 2, None),
     "a chain": (CHAIN, 1, 3, None),
     "a chain outside": (CHAIN, 0.4, 3, "strong"),
@@ -67,6 +68,10 @@ def text_of(rows: Rows, radius: float) -> str:
         lines += [f"{j} 1 {i} {i} {value!r}" for j, value in enumerate([b, *a]) if value]
     lines += [f"0 2 {i} {i} {-radius!r}" for i in range(1, 5)]
     return "\n".join([*lines, *(f"{j} 2 {j} 4 1" for j in (1, 2, 3)), ""]).replace("np.float64", "")
+
+
+def system_of(name: str) -> ConicSystem:
+    return homogenised(parse_sdpa(text_of(*CASES[name][:2])))
 
 
 def cvxpy_of(rows: Rows, radius: float) -> tuple[cvxpy.Problem, cvxpy.Variable]:
@@ -167,18 +172,26 @@ def test_answers_are_verified_and_certified(answered: Path) -> None:
     assert "semidefinite, matrix blocks definite" in words
 
 
-@pytest.mark.parametrize(
-    ("status", "implied"), [("INFEASIBLE", [1, 2]), ("FEASIBLE", []), ("FEASIBLE", [1, 2, 99])]
-)
-def test_forged_equations_are_refused(answered: Path, status: str, implied: list[int]) -> None:
-    result = Result.load(answered / "answer.npz")
+def test_equations_that_rows_do_not_imply_refute_no_system(answered: Path) -> None:
+    """x_2 = -7 in place of x_2 >= -7 leaves the ball."""
+    wrong = with_equations(system_of("x_1 = 1/3"), [3])
+    assert wrong is not None
+    refuted = solve(wrong)
+    assert refuted.status is Status.INFEASIBLE
     forged = replace(
-        result,
-        status=Status(status),
-        weights=None if status == "FEASIBLE" else np.eye(1, 9)[0],
-        margin_upper=None,
-        certificate=result.certificate | {"implied_equalities": implied},
+        Result.load(answered / "answer.npz"),
+        status=Status.INFEASIBLE,
+        weights=refuted.weights,
+        certificate=refuted.certificate | {"implied_equalities": [3]},
     )
     forged.save(answered / "forged.npz")
-    (cell,) = verify(answered / "forged.npz").cells
-    assert cell.verdict != "PROVED", cell
+    (cell,) = verify(answered / "forged.npz", data=answered / "p.dat-s").cells
+    assert "do not prove" in cell.message or "of shape" in cell.message, cell
+
+
+def test_only_rows_that_may_be_zero_become_equations() -> None:
+    system = system_of("x_1 = 1/3")
+    assert with_equations(system, [1, 2]) is not None
+    for numbers in ([0], [5], [99]):
+        assert with_equations(system, numbers) is None
+    assert with_equations(replace(system, closed_rows=False), [1, 2]) is None
