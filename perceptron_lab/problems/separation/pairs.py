@@ -319,6 +319,8 @@ def logistic_proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
             return
         check_time(2.0 * count * width**2 + 10.0 * width**3)
         move = _newton(basis.orthonormal, weights, gradient)
+        if not np.isfinite(move).all():  # all weights are 0 or 1 in doubles
+            return
         change = basis.orthonormal @ move
         if change.min() > 0.0 or (scores + change).min() > 0.0:
             improved = move if change.min() > 0.0 else point + move
@@ -361,7 +363,8 @@ def _newton(basis: FloatArray, weights: FloatArray, gradient: FloatArray) -> Flo
     curvature = basis.T @ ((weights * (1.0 - weights))[:, None] * basis)
     values, vectors = np.linalg.eigh(curvature)
     eigenvalues = np.maximum(values, 1e-15 * max(float(values[-1]), 1e-300))
-    step: FloatArray = vectors @ ((vectors.T @ gradient) / eigenvalues)
+    with np.errstate(over="ignore", invalid="ignore"):
+        step: FloatArray = vectors @ ((vectors.T @ gradient) / eigenvalues)
     return step
 
 

@@ -1,60 +1,51 @@
 """Decide complete, quasi-complete or no separation of two classes, with proofs.
 
-The exact pair of rows is found near a proposal in doubles, or by exact pivots. First, columns that
-nearly depend on others are replaced by the integer differences from these: a column of totals, for
-example, differs from the sum of its parts by rounding errors alone, and these decide the verdict.
-If A is replaced by A T, T invertible, the weights of the rows stay, and b is T times the new one.
-So a pair for A T gives one for A.
+The exact pair of rows is found near a proposal in doubles, for columns that depend on each other as
+little as it takes (:mod:`~perceptron_lab.problems.separation.changed_columns`), or by an exact
+linear program.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
+from operator import mul
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg as sla
 
-from perceptron_lab.algorithms.linear.deciding import decide
+from perceptron_lab.algorithms.linear.exact_optimum import minimised
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
+from perceptron_lab.problems.separation.changed_columns import (
+    conditioned,
+    in_original_columns,
+    orthogonalised,
+)
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
 from perceptron_lab.problems.separation.coefficients import Coefficient, coefficients
 from perceptron_lab.problems.separation.equal_rows import merged
-from perceptron_lab.problems.separation.integer_rows import IntegerRows, Integers, rows_of_numbers
+from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
 from perceptron_lab.problems.separation.pair_verification import CoefficientChecker, faults
 from perceptron_lab.problems.separation.pairs import (
     ComplementaryPair,
-    NullSpace,
     PartitionProposal,
-    combination_of,
-    in_units,
     logistic_proposals,
     pair_near,
     primitive_vector,
     span_of,
 )
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_on
-from perceptron_lab.systems.conditions import condition, over_common
+from perceptron_lab.systems.conditions import bound_conditions, condition, over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 
 _PIVOTS: Final = 10_000_000  # Largest number of exact pivots; time limits end before
-_DEPENDENT: Final = 1e-8
-"""Relative residual of a column after the others, below which it is replaced."""
-_SIMPLE: Final = 1000  # Largest denominator of the multiples that are subtracted
-_MOST_NUMBERS: Final = 5_000_000
-_ROUNDS: Final = 3
-
-# The columns of T, integers
-Columns = tuple[tuple[int, ...], ...]
 
 
 def seconds_of(max_seconds: float | None) -> float:
@@ -82,13 +73,27 @@ def exact_pair(
         The name of a pair near a proposal.
     """
     with suppress(TimeIsUp):
-        better, columns = conditioned(rows)
-        pairs = (pair_near(better, proposal, method) for proposal in proposals(better.doubles))
-        exact = next(filter(None, pairs), None) or exact_decision_pair(better)
-        pair = None if exact is None else _in_original_columns(exact, columns)
+        pair = next(_pairs(rows, proposals, method), None)
         require_no_faults([] if pair is None else faults(rows, pair, []))
         return pair
     return None
+
+
+def _pairs(
+    rows: IntegerRows, proposals: Callable[[FloatArray], Iterator[PartitionProposal]], method: str
+) -> Iterator[ComplementaryPair]:
+    """Yield exact pairs: near proposals for other and other columns, then by the exact decision."""
+    for change in (conditioned, orthogonalised):
+        better, columns = change(rows)
+        if columns is None and change is orthogonalised:
+            break
+        for proposal in proposals(better.doubles):
+            pair = pair_near(better, proposal, method)
+            if pair is not None:
+                yield in_original_columns(pair, columns)
+    pair = exact_decision_pair(better)
+    if pair is not None:
+        yield in_original_columns(pair, columns)
 
 
 def require_no_faults(faults: list[str]) -> None:
@@ -96,111 +101,35 @@ def require_no_faults(faults: list[str]) -> None:
     assert not faults, f"a proof does not hold: {'; '.join(faults)}; this is a bug, report it"
 
 
-def conditioned(rows: IntegerRows) -> tuple[IntegerRows, Columns | None]:
-    """Return A T without nearly dependent columns, and T; or A and None if A has none.
-
-    Nothing changes if all nearly dependent columns are exactly dependent, or if there are fewer
-    rows than columns.
-    """
-    if rows.count < rows.width or rows.count * rows.width > _MOST_NUMBERS:
-        return rows, None
-    product: Columns | None = None
-    for _ in range(_ROUNDS):
-        change = _column_change(rows)
-        if change is None:
-            break
-        integers = rows.integers(np.arange(rows.count))
-        changed = [j for j, column in enumerate(change) if sum(map(bool, column)) > 1]
-        columns = [_combined(integers, change[j]) for j in changed]
-        if not any(column.any() for column in columns):
-            break
-        integers[:, changed] = np.array(columns, dtype=object).T
-        rows = rows_of_numbers(integers)
-        product = (
-            change
-            if product is None
-            else tuple(_times_columns(product, column) for column in change)
-        )
-    return rows, product
-
-
-def _combined(integers: Integers, column: Sequence[int]) -> Integers:
-    """Return the integer rows times a column of T."""
-    check_time()
-    nonzero = np.flatnonzero(column)
-    return np.asarray(integers[:, nonzero] @ np.array(column, dtype=object)[nonzero])
-
-
-def _column_change(rows: IntegerRows) -> Columns | None:
-    """Return T that subtracts from each nearly dependent column its combination of the others."""
-    approximate = rows.doubles
-    sizes = np.abs(approximate).max(axis=0)
-    nonzero = np.flatnonzero(sizes > 0.0)
-    if not len(nonzero):
-        return None
-    check_time(12.0 * rows.count * len(nonzero) ** 2)  # pivots make it slower
-    triangle, order = sla.qr(approximate[:, nonzero] / sizes[nonzero], mode="r", pivoting=True)
-    diagonal = np.abs(np.diagonal(triangle))
-    rank = int(np.count_nonzero(diagonal > _DEPENDENT * diagonal[0]))
-    if rank == len(nonzero):
-        return None
-    order = nonzero[order]
-    multiples = sla.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
-    columns = [[Fraction(int(i == j)) for i in range(rows.width)] for j in range(rows.width)]
-    units = [Fraction(2) ** -int(shift) for shift in rows.shifts]
-    for j, parts in zip(order[rank:].tolist(), multiples.T, strict=True):
-        check_time()
-        columns[j][j] = units[j]
-        for i, part in zip(order[:rank].tolist(), parts.tolist(), strict=True):
-            of_near = in_units(part, float(sizes[j]), float(sizes[i]))
-            columns[j][i] = -of_near.limit_denominator(_SIMPLE) * units[i]
-    return tuple(primitive_vector(over_common(column)[0]) for column in columns)
-
-
-def _times_columns(columns: Sequence[Sequence[int]], vector: Sequence[int]) -> tuple[int, ...]:
-    """Return T b for the columns of T."""
-    pairs = [(weight, column) for weight, column in zip(vector, columns, strict=True) if weight]
-    return tuple(sum(weight * column[i] for weight, column in pairs) for i in range(len(vector)))
-
-
-def _in_original_columns(pair: ComplementaryPair, columns: Columns | None) -> ComplementaryPair:
-    """Return the pair for A that a pair for A T gives."""
-    if columns is None:
-        return pair
-    nulls = pair.span.nulls
-    if len(pair.span.rows):  # else all vectors, of which the unit vectors are a basis here too
-        nulls = tuple(primitive_vector(_times_columns(columns, vector)) for vector in nulls)
-    direction = primitive_vector(_times_columns(columns, pair.direction))
-    return replace(pair, direction=direction, span=NullSpace(pair.span.rows, nulls))
-
-
 def exact_decision_pair(rows: IntegerRows) -> ComplementaryPair | None:
-    """Return the pair by an exact decision of A b >= 0, or None if a limit ended it."""
+    """Return the pair by an exact linear program, or None if a limit ended it.
+
+    max sum_i s_i subject to a_i'b >= s_i, 0 <= s_i <= 1: on the cone R of all b multiples count,
+    so that s_i = 1 at an optimum if a_i'b > 0 somewhere on R, and s_i = 0 otherwise; there the
+    multipliers of a_i'b >= s_i are 1 or more.
+    """
     system, units = _system(rows)
-    decision = decide(system, _PIVOTS)
-    if decision.status is not Status.FEASIBLE or not decision.proof.complete:
+    costs = {rows.width + i: Fraction(-1) for i in range(rows.count)}
+    optimum = minimised(system, costs, _PIVOTS)
+    if optimum.status is not Status.FEASIBLE:
         return None
-    assert decision.proof.point is not None
-    unit = [tuple(int(i == j) for i in range(rows.width)) for j in range(rows.width)]
-    parts = [
-        coordinate * scale for coordinate, scale in zip(decision.proof.point, units, strict=True)
-    ]
-    overlap = np.array(decision.proof.tight, dtype=np.int64)
-    separated = np.setdiff1d(np.arange(rows.count), overlap)
-    weights = {k: weight for k, weight in decision.proof.always.items() if weight}
+    assert optimum.point is not None
+    signs = np.array(optimum.point[rows.width :], dtype=bool)
+    overlap, separated = np.flatnonzero(~signs), np.flatnonzero(signs)
+    numerators, _ = over_common(map(mul, optimum.point, units))
     return ComplementaryPair(
         separated,
         overlap,
         np.zeros(len(overlap), dtype=np.int64),
-        weights,
-        combination_of(unit, parts) if len(separated) else (0,) * rows.width,
+        {k: optimum.weights[k] for k in overlap.tolist()},
+        primitive_vector(numerators),
         span_of(rows, overlap, overlap[: rows.width]),
-        decision.method,
+        "exact pivots" if optimum.pivots else "a basis of HiGHS",
     )
 
 
 def _system(rows: IntegerRows) -> tuple[LinearSystem, list[Fraction]]:
-    """Return A D x >= 0 and the diagonal of D: powers of two that scale columns to at most 1."""
+    """Return A D x >= s, 0 <= s <= 1, and the diagonal of D: powers of two that scale columns."""
     largest = [0] * rows.width
     for _, integers in rows.chunks(np.arange(rows.count)):
         largest = [
@@ -213,9 +142,17 @@ def _system(rows: IntegerRows) -> tuple[LinearSystem, list[Fraction]]:
         for k, row in zip(batch.tolist(), integers.tolist(), strict=True):
             check_time()
             columns = tuple(j for j, entry in enumerate(row) if entry)
-            numbers = tuple(row[j] * units[j] for j in columns)
+            numbers = (*(row[j] * units[j] for j in columns), Fraction(-1))
+            columns = (*columns, rows.width + k)
             conditions.append(condition((columns, numbers), Fraction(), f"row {k}"))
-    return LinearSystem.of_conditions(conditions, [f"b_{j}" for j in range(rows.width)]), units
+    names = [
+        f"{letter}_{j}"
+        for letter, end in (("b", rows.width), ("s", rows.count))
+        for j in range(end)
+    ]
+    lower, upper = ([None] * rows.width + [Fraction(side)] * rows.count for side in (0, 1))
+    bounds = bound_conditions(lower, upper, names)
+    return LinearSystem.of_conditions([*conditions, *bounds], names), units
 
 
 def separation(
