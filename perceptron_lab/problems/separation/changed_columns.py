@@ -57,7 +57,7 @@ def conditioned(rows: IntegerRows) -> tuple[IntegerRows, Columns | None]:
 
 def orthogonalised(rows: IntegerRows) -> tuple[IntegerRows, Columns | None]:
     """Return A T with nearly orthogonal columns, and T; or A and None if A's are, or too large."""
-    if rows.count * rows.width > _MOST_INTEGERS:
+    if rows.count < rows.width or rows.count * rows.width > _MOST_INTEGERS:
         return rows, None
     return _changed(rows, _orthogonal, _MOST_ROUNDS)
 
