@@ -51,6 +51,13 @@ _OVERLAPPING = frozenset(
 )
 
 
+_KINDS = {
+    "weak": "weakly infeasible: no x is in the closed cones, and the distance to them is 0",
+    "no point": "no x is in the closed cones",
+    "boundary only": "an exact x is in the closed cones, on their boundary",
+}
+
+
 @dataclass(frozen=True)
 class Finding:
     """Facts about an answer; None where one does not apply.
@@ -71,6 +78,8 @@ class Finding:
         What could not be allocated.
     missing
         The package or program without which the algorithm does not run.
+    infeasibility
+        The strongest fact that is proved of a conic system without a strictly feasible point.
 
     Examples
     --------
@@ -88,6 +97,7 @@ class Finding:
     separation: SeparationAnswer | None = None
     out_of_memory: str | None = None
     missing: str | None = None
+    infeasibility: str | None = None
 
     def __bool__(self) -> bool:
         return self != NOTHING
@@ -135,6 +145,8 @@ class Finding:
             sentences.append(self.out_of_memory)
         if self.missing is not None:
             sentences.append(f"{self.missing} is missing")
+        if self.infeasibility in _KINDS:
+            sentences.append(_KINDS[self.infeasibility])
         return "; ".join(sentences)
 
 

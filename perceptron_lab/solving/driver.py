@@ -18,6 +18,7 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.goals import Budget, Goal, MarginRatio, MarginUpper, Width
 from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status
 from perceptron_lab.core.run_options import Oracle, RunOptions, Stop
@@ -29,7 +30,7 @@ from perceptron_lab.core.time_limit import (
     time_limit,
 )
 from perceptron_lab.solving.failures import describe, ends_run, log, numerical, sentence
-from perceptron_lab.solving.infeasibility import NO_STRICT, SENTENCES, classified
+from perceptron_lab.solving.infeasibility import NO_STRICT, classified
 from perceptron_lab.solving.recording import Recorder
 from perceptron_lab.solving.verifier import Verifier
 from perceptron_lab.systems import ConicSystem, CutStatistics, System
@@ -125,12 +126,13 @@ def _told(
             entries = classified(system, result, run)
         except (TimeIsUp, np.linalg.LinAlgError):
             entries = {"infeasibility": NO_STRICT}
-    sentence_of_kind = SENTENCES.get(entries["infeasibility"])
-    message = "; ".join(filter(None, [result.message, sentence_of_kind]))
+    finding = Finding(infeasibility=entries["infeasibility"])
+    message = "; ".join(filter(None, [result.message, finding.sentence]))
     more = clock_seconds() - began
     return replace(
         result,
         certificate=result.certificate | entries,
+        finding=result.finding | finding,
         message=message,
         proof_seconds=result.proof_seconds + more,
         total_seconds=result.total_seconds + more,

@@ -28,11 +28,6 @@ if TYPE_CHECKING:  # python-flint loads where it is used
 
 STRONG, WEAK, NO_POINT = "strong", "weak", "no point"
 BOUNDARY, NO_STRICT = "boundary only", "no strict point"
-SENTENCES = {
-    WEAK: "weakly infeasible: no x is in the closed cones, and the distance to them is 0",
-    NO_POINT: "no x is in the closed cones",
-    BOUNDARY: "an exact x is in the closed cones, on their boundary",
-}
 # Scores times unknowns of a system that is reduced, and scores of one whose alternative is, at most
 LARGEST, LARGEST_ALTERNATIVE = 200_000, 400
 

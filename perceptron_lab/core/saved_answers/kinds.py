@@ -91,6 +91,9 @@ def _claims(kind: Kind) -> tuple[Field, ...]:
     )
 
 
+KINDS_OF_INFEASIBILITY: Final = ("no strict point", "boundary only", "no point", "weak", "strong")
+"""What may be proved of a system without a strictly feasible point, the strongest last."""
+INFEASIBILITY: Final = one_of("a kind of infeasibility", KINDS_OF_INFEASIBILITY)
 _FINDING: Final = tuple(
     Field(f"finding.{name}", values, required=False)
     for name, values in (
@@ -100,6 +103,7 @@ _FINDING: Final = tuple(
         ("rescalings", list_of(COUNT)),
         ("separation", one_of("an answer, as in runs.csv", tuple(SeparationAnswer))),
         ("out_of_memory", TEXT),
+        ("infeasibility", INFEASIBILITY),
     )
 )
 
@@ -116,9 +120,6 @@ def _bound(kind: Kind) -> tuple[Field, ...]:
 
 
 _COUNTS: Final = (("updates", COUNT), ("queries", COUNT), ("iterations", COUNT))
-KINDS_OF_INFEASIBILITY: Final = ("no strict point", "boundary only", "no point", "weak", "strong")
-"""What may be proved of a system without a strictly feasible point, the strongest last."""
-INFEASIBILITY: Final = one_of("a kind of infeasibility", KINDS_OF_INFEASIBILITY)
 # Fields of certificates that every run writes, though files of Python may be without
 _ALWAYS: Final = tuple(
     f"certificate.{name}" for name in ("claims_rejected", "method", "exact_rows", "levels")

@@ -19,7 +19,7 @@ from perceptron_lab.datasets.collections.netlib import INFEASIBLE, Netlib
 from perceptron_lab.datasets.generated.infeasible_programs import InfeasibleSdp
 from perceptron_lab.datasets.generated.linear_programs import LinearPrograms
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
-from perceptron_lab.experiments.configuration.rows import Row, reals
+from perceptron_lab.experiments.configuration.rows import Row, finding_in, reals
 from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.printing.columns import (
@@ -93,7 +93,7 @@ def lp_feasibility(evidence: Evidence) -> Table:
     return Table("lp_feasibility", columns, keys=3, notes=[note], long=True)
 
 
-_CLAIM = f"measure.{UNPROVED}infeasible"
+_CLAIM, _WEAK = f"measure.{UNPROVED}infeasible", "measure.known_weak"
 
 
 def pointless_problems(outline: Outline) -> dict[str, bool]:
@@ -110,16 +110,19 @@ def infeasible_programs(evidence: Evidence) -> Table:
 
     Columns: ``problem``, ``label``, ``seeds``; how many seeds are ``claimed`` to have no point, by
     the solver or (of algorithms) by the status; how many of these claims are ``right``; how many
-    seeds have a ``proved`` answer; ``false``, how many proved answers are wrong; ``seconds``, the
-    median.
+    seeds have a ``proved`` answer; ``false``, how many proved answers or kinds are wrong; the
+    ``kinds`` of infeasibility that are proved, with numbers of seeds; ``seconds``, the median.
     """
     truths = pointless_problems(evidence)
     entries = [x for x in summaries(evidence.frame) if x.seeds and x.problem in truths]
     flags: dict[str, list[int]] = {"claimed": [], "right": [], "proved": [], "false": []}
+    proved_kinds = list[str]()
     for entry in entries:
         runs, truth = entry.runs, truths[entry.problem]
         claims, proved = _claims(runs), runs["proved"] & runs["status"].isin(_DECIDED)
-        wrong = proved & ((runs["status"] == Status.INFEASIBLE) != truth)
+        kinds = Counter(finding.infeasibility for finding in findings(runs))
+        proved_kinds.append(", ".join(f"{kinds[kind]} {kind}" for kind in kinds if kind))
+        wrong = proved & (((runs["status"] == Status.INFEASIBLE) != truth) | _wrong_kinds(runs))
         for name, cells_ in zip(flags, (claims, claims & truth, proved, wrong), strict=True):
             flags[name].append(int(cells_.sum()))
     columns = [
@@ -127,12 +130,14 @@ def infeasible_programs(evidence: Evidence) -> Table:
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
         *(counts(name, totals) for name, totals in flags.items()),
+        texts("kinds", proved_kinds),
         *medians(entries, ["seconds"], [entry.answered for entry in entries]),
     ]
     note = (
         "Claimed: the solver reports that there is no point. Right: none exists, by "
         "construction. Proved: from its answer, a strictly feasible point or that none exists. "
-        "False: proved answers that are wrong. Seconds: median over the seeds."
+        "False: proved answers or kinds that are wrong. Kinds: numbers of seeds by the strongest "
+        "fact proved. Seconds: median over the seeds."
     )
     return Table("infeasible_programs", columns, keys=2, notes=[note], long=True)
 
@@ -141,6 +146,14 @@ def _claims(runs: pd.DataFrame) -> pd.Series:
     """Return whether a solver reports that there is no point; an algorithm does by its status."""
     by_status = ~runs["algorithm"].isin(names("optimiser")) & (runs["status"] == Status.INFEASIBLE)
     return by_status | (reals(runs[_CLAIM]) == 1.0) if _CLAIM in runs else by_status
+
+
+def _wrong_kinds(runs: pd.DataFrame) -> pd.Series:
+    """Return whether the kind that is proved of a program without a point contradicts its data."""
+    kinds = runs["finding"].map(lambda text: finding_in(text).infeasibility)
+    weak = reals(runs[_WEAK]) if _WEAK in runs else pd.Series(math.nan, runs.index)
+    contradicted = ((kinds == "strong") & (weak == 1.0)) | ((kinds == "weak") & (weak == 0.0))
+    return contradicted | (kinds == "boundary only")
 
 
 def _count(entry: Summary, statuses: tuple[Status, ...]) -> int:
