@@ -27,6 +27,7 @@ from perceptron_lab.estimators.validation import (
     refuse_one_class,
     refuse_parameters,
 )
+from perceptron_lab.estimators.weights import checked_weights, repetitions
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -68,7 +69,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     converged_: bool
 
     @abstractmethod
-    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
+    def fit(
+        self,
+        X: npt.ArrayLike | Examples,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -78,11 +84,14 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             shape ``(m, features)``.
         y
             Labels of two classes, shape ``(m,)``.
+        sample_weight
+            Weights >= 0 of the examples, shape ``(m,)``, or None for equal ones. A weight k counts
+            as k equal examples, and weight 0 leaves an example out.
 
         Raises
         ------
         ValueError
-            If examples or labels are not as described, or a parameter is out of its range.
+            If examples, labels or weights are not as described, or a parameter is out of its range.
         """
 
     @abstractmethod
@@ -112,11 +121,18 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         return False
 
     def _checked_training_data(
-        self, examples: npt.ArrayLike | Examples, labels: npt.ArrayLike
-    ) -> tuple[Any, BoolArray]:
-        """Return checked examples and which of them are positive; set ``classes_``."""
+        self,
+        examples: npt.ArrayLike | Examples,
+        labels: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None,
+    ) -> tuple[Any, BoolArray, FloatArray]:
+        """Return examples of weight > 0, which are positive, and the weights; set ``classes_``."""
         refuse_parameters(self)
         data, targets = learned_examples(self, examples, labels, sparse=self.takes_sparse)
+        weights = checked_weights(sample_weight, len(targets))
+        if not weights.all():
+            weighted = weights > 0.0
+            data, targets, weights = data[weighted], targets[weighted], weights[weighted]
         kind = type_of_target(targets, input_name="y")
         if kind != "binary":
             # scikit-learn's checks of an estimator look for these words
@@ -126,7 +142,20 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             )
         self.classes_, class_index = np.unique(targets, return_inverse=True)
         refuse_one_class(self, self.classes_, len(targets))
-        return data, class_index == 1
+        return data, class_index == 1, weights
+
+    def _repeated_training_data(
+        self,
+        examples: npt.ArrayLike | Examples,
+        labels: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None,
+    ) -> tuple[Any, BoolArray]:
+        """Return examples repeated as often as their weights say, and which are positive."""
+        data, positive, weights = self._checked_training_data(examples, labels, sample_weight)
+        if sample_weight is None:
+            return data, positive
+        rows = repetitions(weights)
+        return data[rows], positive[rows]
 
     def _checked_examples(self, examples: npt.ArrayLike | Examples) -> Any:
         """Return checked new examples."""

@@ -99,17 +99,22 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
     max_seconds: Seconds = None
     random_state: int | np.random.RandomState | np.random.Generator | None = None
 
-    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
-        """Find the ellipsoid.
+    def fit(
+        self,
+        X: npt.ArrayLike | Examples,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Find the ellipsoid; an example of weight k counts as k equal ones.
 
         Raises
         ------
         InputError
-            If the classes are inseparable and that is an error.
+            If a weight is no whole number; if the classes are inseparable and that is an error.
         NumericalError
             If the solver gives up, or the classes only touch, where there is nothing to rank by.
         """
-        data, positive = self._checked_training_data(X, y)
+        data, positive = self._repeated_training_data(X, y, sample_weight)
         separation = partial(
             maximal_separation,
             data[positive],
@@ -239,15 +244,22 @@ class SoftSeparationClassifier(BinaryClassifier):
     negative_penalty: Annotated[float, Field(gt=1)] = 10.0
     tol: Proportion = 1e-9
 
-    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
-        """Find the ellipsoids.
+    def fit(
+        self,
+        X: npt.ArrayLike | Examples,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Find the ellipsoids; an example of weight k counts as k equal ones.
 
         Raises
         ------
+        InputError
+            If a weight is no whole number.
         NumericalError
             If Clarabel gives up, as it may next to the critical penalty.
         """
-        data, positive = self._checked_training_data(X, y)
+        data, positive = self._repeated_training_data(X, y, sample_weight)
         self.separation_ = soft_separation(
             data[positive],
             data[~positive],

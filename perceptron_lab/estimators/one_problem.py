@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.cones.operators.classes import Classes
-from perceptron_lab.core.errors import NumericalError
-from perceptron_lab.core.goals import Budget, Goal
+from perceptron_lab.core.goals import Budget, Goal, MarginUpper
 from perceptron_lab.core.results import FloatArray, Result, Status
 from perceptron_lab.core.time_limit import time_is_up
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems import ConicSystem
 
-FALLBACK_UPDATES = 256  # Largest number of updates of the fallback algorithm
+SoftPoint = Callable[[], FloatArray]  # Computes the point of a soft margin
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class SeparatingFunction:
         The proved bracket of the largest margin.
     result
         The run, and what proves its status.
+    soft_norm
+        The norm of the soft margin's point before it was divided by it; 0 for other points.
     """
 
     point: FloatArray
@@ -43,11 +45,17 @@ class SeparatingFunction:
     lower: float
     upper: float
     result: Result
+    soft_norm: float = 0.0
+
+    @property
+    def canonical(self) -> FloatArray:
+        """The point times a factor such that f is +1 and -1 on the margins."""
+        return self.point * (self.soft_norm or (1.0 / self.margin if self.margin > 0.0 else 1.0))
 
 
 @dataclass
 class LeastViolation:
-    """The iterate with the least violation sum_i max(0, -a_i'y) / norm(y).
+    """The iterate with the least violation sum_i c_i max(0, -a_i'y) / norm(y).
 
     On unit rows each term is the sine of an angle: how far the hyperplane would have to turn for
     that example; for the geometric margin, where only norm(w) counts, it is a distance. The number
@@ -56,6 +64,7 @@ class LeastViolation:
     """
 
     system: ConicSystem
+    counts: FloatArray | None = None  # c_i, or None for ones
     least: float = math.inf
     point: FloatArray = field(default_factory=lambda: np.zeros(0))
 
@@ -65,7 +74,9 @@ class LeastViolation:
         length = length_of(self.system, point)
         if length > 0.0 and math.isfinite(length):
             scores = self.system.operator.scores(point)
-            violation = float(np.maximum(-scores, 0.0).sum()) / length
+            violations = np.maximum(-scores, 0.0)
+            total = violations.sum() if self.counts is None else self.counts @ violations
+            violation = float(total) / length
             if violation <= self.least:
                 self.least, self.point = violation, compact.copy()
         return {}
@@ -79,7 +90,9 @@ def separate(
     goal: Goal,
     budget: Budget,
     seed: int,
-    fallback: AnyAlgorithm | None = None,
+    counts: FloatArray | None = None,
+    start: FloatArray | None = None,
+    soft: SoftPoint | None = None,
 ) -> SeparatingFunction:
     """Run an algorithm on the system of one class against the rest.
 
@@ -87,40 +100,37 @@ def separate(
     ----------
     system, algorithm, oracle, goal, budget, seed
         As for :func:`~perceptron_lab.solving.entry.solve`.
-    fallback
-        An algorithm whose first iterates are compared as well if no separating point is found;
-        None for no fallback.
+    counts
+        Weights of the violations of the rows, for the least sum; None for ones.
+    start
+        A point that may separate already. If not, the run starts there if the algorithm allows it.
+    soft
+        Computes the point that replaces the iterates if none separates.
     """
-    best = LeastViolation(system)
+    if start is not None and isinstance(goal, MarginUpper):
+        result = solve(system, Perceptron(), budget=Budget(updates=0), start=start)
+        if result.status is Status.FEASIBLE:
+            return _with_proved_point(system, result.point, replace(result, goal_reached=True))
+    best = LeastViolation(system, counts)
     result = solve(
-        system, algorithm, oracle=oracle, goal=goal, budget=budget, seed=seed, observe=best
+        system,
+        algorithm,
+        oracle=oracle,
+        goal=goal,
+        budget=budget,
+        seed=seed,
+        start=start if algorithm.takes_start else None,
+        observe=best if soft is None else None,
     )
-    compact = result.point
-    if result.status is not Status.FEASIBLE:
-        result = _with_infeasibility_proof(system, result)
-        best(compact)
-        if fallback is not None and not time_is_up():
-            _search_fallback(system, fallback, best, min(budget.updates, FALLBACK_UPDATES))
-        compact = best.point if len(best.point) else compact
-    return _with_proved_point(system, compact, result)
-
-
-def _search_fallback(
-    system: ConicSystem, fallback: AnyAlgorithm, best: LeastViolation, most: int
-) -> None:
-    """Compare the iterates of the fallback after 1, 2, 4, .. updates, without proofs."""
-    rng = np.random.default_rng(0)
-    view = fallback.view(system).started({}, rng)
-    try:
-        state, before = fallback.start(view, rng), -1
-        while before < state.updates < most and not time_is_up():
-            best(view.operator.compact(state.point))
-            # Doubling gaps: a few comparisons suffice, each of which costs a pass over the data.
-            before = state.updates
-            state, _ = advance(fallback, view, state, min(max(1, before), most - before))
-        best(view.operator.compact(state.point))
-    except NumericalError:
-        return  # overflow: the iterates before it suffice
+    if result.status is Status.FEASIBLE:
+        return _with_proved_point(system, result.point, result)
+    result = _with_infeasibility_proof(system, result)
+    if soft is not None and not time_is_up():
+        point = soft()
+        norm = length_of(system, system.operator.expand(point))
+        return replace(_with_proved_point(system, point, result), soft_norm=norm)
+    best(result.point)
+    return _with_proved_point(system, best.point if len(best.point) else result.point, result)
 
 
 def length_of(system: ConicSystem, point: FloatArray) -> float:

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import field
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,7 @@ from perceptron_lab.core.refusals import Count, Proportion
 from perceptron_lab.core.results import AnyArray, FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.estimators.one_problem import SeparatingFunction, separate
+from perceptron_lab.estimators.one_problem import SeparatingFunction, SoftPoint, separate
 from perceptron_lab.estimators.validation import (
     RandomState,
     Seconds,
@@ -52,6 +52,7 @@ from perceptron_lab.estimators.validation import (
     refuse_parameters,
     with_parameters,
 )
+from perceptron_lab.estimators.weights import checked_weights, distinct_rows
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF
 from perceptron_lab.numerics.sparse_arrays import dense_array, largest_entry
 from perceptron_lab.systems import ConicSystem
@@ -223,6 +224,10 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         Margins up to this count as 0, between 0 and 1 (default 1e-3).
     random_state
         The seed of random choices of the algorithm.
+    warm_start
+        Whether a fit starts at the functions of the last one, of the same classes and features
+        without a kernel (default False). Where they separate, no update is made; else methods with
+        a starting point start there.
 
     Attributes
     ----------
@@ -252,10 +257,6 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         which point or weights.
     """
 
-    _fallback: ClassVar[AnyAlgorithm | None] = (
-        None  # Supplies a point if no separating one is found
-    )
-
     classes_: AnyArray = field(init=False)
 
     kernel: KernelChoice = None
@@ -264,6 +265,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     max_seconds: Seconds = None
     tol: Proportion = 1e-3
     random_state: RandomState = 0
+    warm_start: bool = False
 
     @abstractmethod
     def _run(self, system: ConicSystem) -> Run:
@@ -281,7 +283,12 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         # Rows of any length: tol is relative to the largest norm, so that units do not matter.
         return MarginUpper(self.tol * float(system.facts().norm or 1.0))
 
-    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
+    def fit(
+        self,
+        X: npt.ArrayLike | Examples,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
         """Find the functions, and prove that they separate or that none does.
 
         Parameters
@@ -291,34 +298,71 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             ``(m, m)`` if the kernel is precomputed.
         y
             Labels of two classes or more, shape ``(m,)``.
+        sample_weight
+            Weights >= 0 of the examples, shape ``(m,)``, or None for ones. Examples of weight 0 are
+            left out; separation and margins do not depend on the other weights, and violations
+            count in proportion to them. Equal examples of one class count as one example with the
+            sum of their weights, so that k of them and one of weight k have the same fit.
 
         Raises
         ------
         ValueError
-            If examples or labels are not as described, or a parameter is out of its range.
+            If examples, labels or weights are not as described, or a parameter is out of its range.
         """
         refuse_parameters(self)
         data, targets = learned_examples(self, X, y, sparse=True)
         self._refuse_not_square(data)
-        self.classes_, class_index = np.unique(targets, return_inverse=True)
-        refuse_one_class(self, self.classes_, len(targets))
+        rows, counts = distinct_rows(data, targets, checked_weights(sample_weight, len(targets)))
+        start = self._warm_points(targets[rows])
+        self.classes_, class_index = np.unique(targets[rows], return_inverse=True)
+        refuse_one_class(self, self.classes_, len(rows))
+        counts = self._violation_weights(targets[rows], counts)
+        examples = self._rows_of(data, rows)
         with time_limit(math.inf if self.max_seconds is None else self.max_seconds):
-            functions, signs = self._separating_functions(data, class_index)
+            functions, signs = self._separating_functions(examples, class_index, counts, start)
         self._set_results(functions)
         if self.kernel is None:
-            self._set_coefficients(np.array([function.point for function in functions]))
+            self._set_coefficients(self._points(functions))
         else:
-            self._set_dual_coefficients(
-                np.array([function.point for function in functions]) * signs, data
-            )
+            coefficients = np.zeros((len(functions), len(targets)))
+            coefficients[:, rows] = self._points(functions) * signs
+            self._set_dual_coefficients(coefficients, data)
             # Only kernels need the check: predict evaluates K again, with errors that the proof
             # bounds for the stored matrix alone.
-            self._compare_with_proof(data, signs)
+            self._compare_with_proof(data[rows], signs)
         self._warn(functions)
         return self
 
+    def _rows_of(self, data: Examples, rows: IntArray) -> Any:
+        """Return examples; of a precomputed kernel its values among them."""
+        if len(rows) == data.shape[0]:
+            return data
+        return data[rows][:, rows] if self.kernel == "precomputed" else data[rows]
+
+    def _points(self, functions: list[SeparatingFunction]) -> FloatArray:
+        """Return the points of the functions, in their scale."""
+        return np.array([function.point for function in functions])
+
+    def _violation_weights(self, labels: AnyArray, counts: FloatArray) -> FloatArray:
+        """Return the weights of violations, from those of the examples."""
+        return counts
+
+    def _warm_points(self, labels: AnyArray) -> list[FloatArray] | None:
+        """Return the points of the last fit if this one starts there, before its labels are set."""
+        fitted = self.warm_start and self.kernel is None and hasattr(self, "coef_")
+        if not fitted or not np.array_equal(self.classes_, np.unique(labels)):
+            return None
+        points = np.column_stack([self.coef_, self.intercept_])
+        if len(self.coef_[0]) != self.n_features_in_ or not points.any(axis=1).all():
+            return None
+        return list(points if self.fit_intercept else self.coef_)
+
     def _separating_functions(
-        self, data: Examples, class_index: IntArray
+        self,
+        data: Examples,
+        class_index: IntArray,
+        counts: FloatArray,
+        start: list[FloatArray] | None,
     ) -> tuple[list[SeparatingFunction], FloatArray]:
         """Return one function per class, or one for two classes, and the signs s_i of each."""
         positive = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
@@ -329,6 +373,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         # Equal shares, so that a hard class does not use up the time of those after it.
         seconds = UNLIMITED_SECONDS if self.max_seconds is None else self.max_seconds / len(signs)
         budget = Budget(updates=int(self.max_iter), seconds=float(seconds))
+        equal = (counts == counts[0]).all()
         functions = [
             separate(
                 system,
@@ -336,11 +381,26 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
                 goal=self._goal(system),
                 budget=budget,
                 seed=int(rng.integers(2**31)),
-                fallback=self._fallback,
+                counts=None if equal else counts,
+                start=None if start is None else start[k],
+                soft=self._soft(
+                    system, data, signs[k], counts, None if start is None else start[k]
+                ),
             )
-            for system in self._systems(data, signs)
+            for k, system in enumerate(self._systems(data, signs))
         ]
         return functions, signs
+
+    def _soft(
+        self,
+        system: ConicSystem,
+        data: Examples,
+        signs: FloatArray,
+        counts: FloatArray,
+        start: FloatArray | None,
+    ) -> SoftPoint | None:
+        """Return what computes the point of a soft margin; None for the least violation."""
+        return None
 
     def _systems(self, data: Examples, signs: FloatArray) -> Iterator[ConicSystem]:
         """Yield the system of each function."""
@@ -413,9 +473,11 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             result, of = function.result, self.classes_.tolist()[k if len(functions) > 1 else 1]
             if result.status is Status.FEASIBLE and result.goal_reached:
                 continue
-            soft = "a soft margin (sklearn.svm.LinearSVC)"
-            other = soft if self.kernel is None else "another kernel, or a soft margin"
-            if result.status is Status.INFEASIBLE:
+            soft = "a soft margin (MaxMarginClassifier, sklearn.svm.LinearSVC)"
+            other = soft if self.kernel is None else f"another kernel, or {soft}"
+            if function.soft_norm:
+                remedy = "the function is that of a soft margin (soft_margin_); choose its C"
+            elif result.status is Status.INFEASIBLE:
                 remedy = f"use {other}"
             elif result.status is Status.FEASIBLE:
                 remedy = (

@@ -6,6 +6,7 @@ Those that look at all examples in each step, and the perceptrons that learn exa
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -21,19 +22,24 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedPerceptron
+from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Goal, MarginRatio
 from perceptron_lab.core.refusals import Count, Positive
 from perceptron_lab.core.results import AnyArray, FloatArray, Status
 from perceptron_lab.datasets.problem import Examples
+from perceptron_lab.estimators.binary import ClassWeight
+from perceptron_lab.estimators.one_problem import SeparatingFunction, SoftPoint
 from perceptron_lab.estimators.separating import Run, SeparatingClassifier
+from perceptron_lab.estimators.soft_margin import SoftMargin
 from perceptron_lab.estimators.validation import (
     learned_examples,
     refuse_one_class,
     refuse_parameters,
     with_parameters,
 )
+from perceptron_lab.estimators.weights import checked_weights, class_factors
 from perceptron_lab.numerics.compiled.margin_sweeps import UNLIMITED, margin_sweep
 from perceptron_lab.numerics.input_checks import refuse_extreme_rows
 from perceptron_lab.numerics.sparse_arrays import dense_array
@@ -162,15 +168,33 @@ class MaxMarginClassifier(SeparatingClassifier):
     the signed distance from the hyperplane. Without ``fit_intercept`` b = 0. With a kernel the
     margin is that of the normalised features, the constant one included.
 
-    Where no function separates there is no largest margin; a smoothed perceptron then looks for the
-    function of least violation, the sum of the distances of the examples on the wrong side. An
-    update is a round in which examples join the working set. Nothing is drawn. The attributes are
-    those of :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`.
+    Where no function separates, there is no largest margin. Then the function is that of the soft
+    margin with the squared hinge loss, as ``sklearn.svm.LinearSVC`` has it,
+
+        minimise over w, b   1/2 norm(w)^2 + C sum_i c_i max(0, 1 - s_i (w'x_i + b))^2,
+
+    with a ConvergenceWarning; the proof of inseparability is in ``certificate_``. Functions of
+    other classes then have their margins at +1 and -1 as well, instead of norm(w) = 1. c_i are the
+    sample weights times those of the classes, and b is not penalised, but with a kernel. A fit with
+    ``warm_start`` starts Newton's method for the soft margin at the last function.
+
+    An update is a round in which examples join the working set. Nothing is drawn. The other
+    attributes are those of :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`.
 
     Parameters
     ----------
+    C
+        The penalty of violations where no function separates, > 0.
+    class_weight
+        None, ``"balanced"`` (each class has an equal part of the sum of weights), or factors > 0 by
+        label, for the violations where no function separates.
     tol
         The relative distance from the largest margin, between 0 and 1 (default 1e-3).
+
+    Attributes
+    ----------
+    soft_margin_
+        Whether each function is that of the soft margin, shape ``(k,)``.
 
     References
     ----------
@@ -184,11 +208,37 @@ class MaxMarginClassifier(SeparatingClassifier):
     (True, array([1.]), array([0.5]))
     """
 
-    _fallback = SmoothedPerceptron()
+    C: Positive = 1.0
+    class_weight: ClassWeight = None
 
     @property
     def _margin(self) -> Margin:
         return "geometric" if self.fit_intercept else "directional"
+
+    def _violation_weights(self, labels: AnyArray, counts: FloatArray) -> FloatArray:
+        return counts * class_factors(self.class_weight, labels, counts)
+
+    def _soft(
+        self,
+        system: ConicSystem,
+        data: Examples,
+        signs: FloatArray,
+        counts: FloatArray,
+        start: FloatArray | None,
+    ) -> SoftPoint:
+        margin = SoftMargin(float(self.C), self.fit_intercept and self.kernel is None)
+        if isinstance(system.operator, Gram):
+            return partial(margin.of_kernel, system.operator.kernel, signs, counts)
+        return partial(margin.of_examples, data, signs, counts, start)
+
+    def _set_results(self, functions: list[SeparatingFunction]) -> None:
+        super()._set_results(functions)
+        self.soft_margin_ = np.array([function.soft_norm > 0.0 for function in functions])
+
+    def _points(self, functions: list[SeparatingFunction]) -> FloatArray:
+        if not self.soft_margin_.any():
+            return super()._points(functions)
+        return np.array([function.canonical for function in functions])
 
     def _goal(self, system: ConicSystem) -> Goal:
         return MarginRatio(1.0 - float(self.tol))
@@ -204,7 +254,8 @@ BLOCK = 1024  # Examples presented in one batch; sparse ones become dense
 class OnlineClassifier(SeparatingClassifier):
     """Base class of perceptrons: w <- w + s_i x_i whenever s_i f(x_i) is not above a limit.
 
-    Examples are processed in their order. ``fit`` cycles through them from 0, see
+    Examples are processed in their order. ``fit`` cycles through them, from 0 or from the last
+    functions (``warm_start``), see
     :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`; ``partial_fit`` presents
     each example once to every function. Nothing is drawn.
 
@@ -250,6 +301,7 @@ class OnlineClassifier(SeparatingClassifier):
         X: npt.ArrayLike | Examples,
         y: npt.ArrayLike,
         classes: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Present examples once each, in their order, and continue from the present functions.
 
@@ -263,6 +315,10 @@ class OnlineClassifier(SeparatingClassifier):
             As for ``fit``; y may lack some of the classes.
         classes
             All labels that will occur; required in the first call only.
+        sample_weight
+            Weights c_i >= 0 of the examples, shape ``(m,)``, or None for ones: an update is
+            w <- w + c_i s_i x_i, and examples of weight 0 are left out. An example of weight 2 is
+            not the same as two: after the update for the first one the second may be right.
 
         Raises
         ------
@@ -277,6 +333,9 @@ class OnlineClassifier(SeparatingClassifier):
             )
         first = not hasattr(self, "coef_")
         data, targets = learned_examples(self, X, y, sparse=True, reset=first)
+        weights = checked_weights(sample_weight, len(targets))
+        weighted = weights > 0.0
+        data, targets, weights = data[weighted], targets[weighted], weights[weighted]
         self._set_classes(targets, classes, first)
         positive = self.classes_ if len(self.classes_) > 2 else self.classes_[1:]
         if first:
@@ -286,7 +345,7 @@ class OnlineClassifier(SeparatingClassifier):
         if first or self.status_ is not Status.FITTED:
             self.longest_ = 0.0
         signs = [np.where(targets == label, 1.0, -1.0) for label in positive]
-        self._present_examples(data, np.array(signs))
+        self._present_examples(data, np.array(signs) * weights)
         self.n_iter_, self.status_, self.separable_ = int(self.updates_.max()), Status.FITTED, None
         self.margin_ = np.full(len(positive), np.nan)
         self.margin_bounds_ = np.tile([-np.inf, np.inf], (len(positive), 1))
@@ -317,7 +376,7 @@ class OnlineClassifier(SeparatingClassifier):
             )
 
     def _present_examples(self, data: Examples, signs: FloatArray) -> None:
-        """Present each example once to each function; s_i by functions, shape ``(k, m)``."""
+        """Present each example once to each function; c_i s_i by functions, shape ``(k, m)``."""
         points = np.hstack([self.coef_, self.intercept_[:, None]])
         points = points if self.fit_intercept else self.coef_.copy()
         for start in range(0, data.shape[0], BLOCK):
@@ -328,10 +387,11 @@ class OnlineClassifier(SeparatingClassifier):
             self.longest_ = float(longest[-1])
             limits = np.array([self._limit(length) for length in longest])
             for k, point in enumerate(points):  # which the sweep changes in place
-                signed = rows * signs[k, start : start + BLOCK, None]
+                factors = signs[k, start : start + BLOCK]
+                signed, lowest = rows * factors[:, None], limits * np.abs(factors)
                 looks, counts = len(rows), np.zeros(len(rows))
                 # One pass exactly: each example is read once, and updates count as mistakes.
-                swept = margin_sweep(signed, point, counts, limits, 1.0, 0, UNLIMITED, 0, looks)
+                swept = margin_sweep(signed, point, counts, lowest, 1.0, 0, UNLIMITED, 0, looks)
                 self.updates_[k] += swept[0]
         self._set_coefficients(points)
 

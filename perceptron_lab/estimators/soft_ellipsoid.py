@@ -8,14 +8,13 @@ from typing import Annotated, Self
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
-from sklearn.utils.validation import _check_sample_weight
 
-from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import Count, Positive
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
 from perceptron_lab.estimators.validation import Seconds, generator_of, with_parameters
+from perceptron_lab.estimators.weights import checked_weights
 from perceptron_lab.problems.ellipsoids.ellipsoid import WhiteCoordinates
 from perceptron_lab.problems.ellipsoids.soft.descent import (
     SquaredHinge,
@@ -72,6 +71,9 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         same answer.
     random_state
         Of the random start; a ``numpy.random.Generator`` draws it directly.
+    warm_start
+        Whether the fit starts at the ellipsoid of the last fit, of the same features and rank
+        (default False).
 
     Attributes
     ----------
@@ -104,6 +106,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     max_iter: Count = 10_000
     max_seconds: Seconds = None
     random_state: int | np.random.RandomState | np.random.Generator | None = 0
+    warm_start: bool = False
 
     def fit(
         self,
@@ -112,14 +115,17 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Fit the ellipsoid to examples with weights >= 0, shape ``(m,)``."""
-        data, positive = self._checked_training_data(X, y)
-        weights = self._weights(data, positive, sample_weight)
+        data, positive, weights = self._checked_training_data(X, y, sample_weight)
+        weights = self._normalised_weights(weights, positive, self.class_weight)
         self.axes_ = WhiteCoordinates.fitted(data, weights) if self.whiten else None
         # The random start breaks the symmetry of L: at L = 0 its gradient vanishes.
         objective = self._objective(data, positive, weights)
+        start = getattr(self, "quadratic_", None) if self.warm_start else None
+        if start is None or start.factor.shape != (data.shape[1], min(self.rank, data.shape[1])):
+            start = Quadratic.random(objective, self.rank, generator_of(self.random_state))
         minimum = minimise(
             objective,
-            Quadratic.random(objective, self.rank, generator_of(self.random_state)),
+            start,
             tolerance=self.tol,
             steps=self.max_iter,
             seconds=self.max_seconds,
@@ -149,20 +155,13 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         Arguments are those of :meth:`fit`; the regularisation must be above 0.
         """
         data, positive = self._checked_examples(X), np.asarray(y) == self.classes_[1]
-        weights = self._weights(data, positive, sample_weight)
+        weights = checked_weights(sample_weight, len(positive))
+        weights = self._normalised_weights(weights, positive, self.class_weight)
         return certify(self._objective(data, positive, weights), self.quadratic_)
 
     def _objective(self, data: Examples, positive: BoolArray, weights: FloatArray) -> SoftObjective:
         rows = self.axes_.transform(data) if self.axes_ else data
         return SoftObjective(rows, np.where(positive, 1.0, -1.0), weights, self.regularisation)
-
-    def _weights(
-        self, data: Examples, positive: BoolArray, sample_weight: npt.ArrayLike | None
-    ) -> FloatArray:
-        weights = _check_sample_weight(sample_weight, data, dtype=np.float64)
-        if weights.min() < 0.0:
-            raise InputError("a sample weight is negative; give weights >= 0")
-        return self._normalised_weights(weights, positive, self.class_weight)
 
     @property
     def takes_sparse(self) -> bool:
@@ -185,13 +184,16 @@ class SquaredHingeClassifier(BinaryClassifier):
     regularisation
         > 0.
     class_weight
-        None: all w_i equal; ``"balanced"``: half of the weight in each class; or label -> factor
-        > 0 of the equal weights.
+        None: w_i in proportion to the sample weights; ``"balanced"``: half of the weight in each
+        class; or label -> factor > 0 of these weights.
     tol
         The norm of the gradient at which it ends, > 0; much less than the regularisation, which is
         about the size of the minimum on separable examples.
     max_iter
         Newton steps at most, 1 or more.
+    warm_start
+        Whether the fit starts at the function of the last fit, of the same features (default
+        False).
 
     Attributes
     ----------
@@ -213,19 +215,28 @@ class SquaredHingeClassifier(BinaryClassifier):
     class_weight: ClassWeight = None
     tol: Positive = 1e-10
     max_iter: Count = 1000
+    warm_start: bool = False
 
-    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
-        """Fit the linear function to examples."""
-        data, positive = self._checked_training_data(X, y)
-        if self.class_weight is None:
+    def fit(
+        self,
+        X: npt.ArrayLike | Examples,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Fit the linear function to examples with weights >= 0, shape ``(m,)``."""
+        data, positive, weights = self._checked_training_data(X, y, sample_weight)
+        if self.class_weight is None and sample_weight is None:
             # 1 / m as stored results have it: rounded once more, in the share of each class
             share = positive.mean()
             weights = np.where(positive, share / positive.sum(), (1.0 - share) / (~positive).sum())
         else:
-            weights = self._normalised_weights(np.ones(len(positive)), positive, self.class_weight)
+            weights = self._normalised_weights(weights, positive, self.class_weight)
+        start: FloatArray | None = getattr(self, "_point", None) if self.warm_start else None
+        if start is not None and len(start) != data.shape[1] + 1:
+            start = None
         problem = SquaredHinge(data, positive, weights, self.regularisation)
-        at, steps, converged = minimise_linear(problem, self.tol, self.max_iter)
-        self.coef_, self.intercept_ = at[None, :-1], at[-1:]
+        at, steps, converged = minimise_linear(problem, self.tol, self.max_iter, start)
+        self._point, self.coef_, self.intercept_ = at, at[None, :-1], at[-1:]
         self.objective_ = problem.value_and_gradient(at)[0]
         self._set_convergence(
             steps,

@@ -44,11 +44,8 @@ for text in sys.argv[1:]:
 # Repetitions must agree with weights to 1e-7, which asks for a well-conditioned problem.
 EXACT = "rank=0, regularisation=1.0, tol=1e-15"
 EQUIVALENCE = "check_sample_weight_equivalence_on_{}_data"
-MISLABELLED = (
-    {EQUIVALENCE.format(kind) for kind in ("dense", "sparse")}
-    if sklearn.__version__.startswith("1.6.")
-    else set()
-)
+EQUIVALENCES = {EQUIVALENCE.format(kind) for kind in ("dense", "sparse")}
+MISLABELLED = EQUIVALENCES if sklearn.__version__.startswith("1.6.") else set()
 """Checks of a release that gives weighted and repeated examples different labels, of two."""
 
 
@@ -62,6 +59,12 @@ SEPARATING = [
     "MirrorProxClassifier(max_iter=20)",
     "MaxMarginClassifier(max_iter=50)",
 ]
+
+ORDERED = SEPARATING[:4]
+"""Methods that take violated examples in their order, which these checks change between the fits.
+
+Without such a change the fits are equal: ``test_a_row_of_weight_k_is_k_rows_exactly``.
+"""
 
 
 @pytest.mark.parametrize(
@@ -98,5 +101,6 @@ def test_every_check_passes(estimator: str, least: int) -> None:
     reports = map(json.loads, ended.stdout.splitlines())
     for report, least_of_it in zip(reports, leasts.values(), strict=True):
         failed = {name for name, status, _ in report["seen"] if status != "passed"}
-        assert failed <= MISLABELLED, report["seen"]
+        allowed = EQUIVALENCES if estimator in ORDERED else MISLABELLED
+        assert failed <= allowed, report["seen"]
         assert len(report["seen"]) == report["offered"] >= least_of_it

@@ -386,10 +386,10 @@ def test_broken_examples(rows: np.ndarray, labels: list[int], reason: str) -> No
 @pytest.mark.parametrize(
     ("weights", "reason"),
     [
-        ([1.0, 2.0], "expected"),
+        ([1.0, 2.0], r"shape \(2,\), and X 3 rows"),
         ([1.0, -1.0, 1.0], ">= 0"),
-        ([1.0, np.nan, 1.0], "NaN"),
-        ([1.0, 0.0, 0.0], "one class have weight 0"),
+        ([1.0, np.nan, 1.0], r"sample_weight\[1\] is nan; give finite numbers >= 0"),
+        ([1.0, 0.0, 0.0], "needs examples of two classes"),
     ],
 )
 def test_broken_weights(weights: list[float], reason: str) -> None:

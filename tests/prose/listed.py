@@ -148,6 +148,7 @@ UNTIED: Listed = {
         "Only the files of SDPLIB": "the name of a hash",
         "- A column looks like class labels": "values of columns",
     },
+    "docs/estimators.md": {"`fit` takes `sample_weight`": "a weight of 0"},
     "docs/separation.md": {"`--one-hot` creates a coefficient": "values of columns"},
     "docs/glossary.md": {"| of answers | meaning": "0 is the origin"},
     "docs/guarantees.md": {

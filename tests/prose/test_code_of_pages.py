@@ -86,6 +86,18 @@ def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(values[-1]) == {"PROVED"}
 
 
+def test_estimators() -> None:
+    arguments: dict[str, Any] = {**CLASSES}
+    values = run("docs/estimators.md", arguments)
+    fitted, soft, equal, updates, objective, no_updates, probabilities = values
+    assert (fitted[0], soft[0].all(), soft[1], soft[2]) == (True, True, False, Status.INFEASIBLE)
+    assert equal
+    assert updates > 0 == no_updates
+    assert objective > 0.0
+    assert arguments["scores"].shape == (3,)
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(6))
+
+
 def test_start(capsys: pytest.CaptureFixture[str]) -> None:
     run("docs/start.md", {})
     assert capsys.readouterr().out.startswith("FEASIBLE True [")

@@ -257,6 +257,7 @@ class SquaredHinge:
     positive: npt.NDArray[np.bool_]  # whether y_i = +1, shape (m,)
     weights: FloatArray  # w_i, shape (m,)
     regularisation: float  # above 0
+    constant: float = 1.0  # the feature whose weight is b; 0 for f(x) = u'x
 
     def __post_init__(self) -> None:
         self.signs = np.where(self.positive, 1.0, -1.0)
@@ -267,24 +268,26 @@ class SquaredHinge:
         hinges = np.maximum(0.0, self.gaps(at))
         pull = -self.weights * self.signs * hinges
         value = 0.5 * (self.weights @ hinges**2 + self.ridge * (at[:-1] @ at[:-1]))
-        gradient = np.append(self.rows.T @ pull + self.ridge * at[:-1], pull.sum())
+        total = self.constant * pull.sum()
+        gradient = np.append(self.rows.T @ pull + self.ridge * at[:-1], total)
         return float(value), gradient
 
     def gaps(self, at: FloatArray) -> FloatArray:
         """Return 1 - y_i f(x_i), shape ``(m,)``."""
-        return np.asarray(1.0 - self.signs * (self.rows @ at[:-1] + at[-1]))
+        return np.asarray(1.0 - self.signs * (self.rows @ at[:-1] + self.constant * at[-1]))
 
     def curvature(self, at: FloatArray, direction: FloatArray) -> FloatArray:
         """Return the generalised Hessian at (u, b) times a direction."""
         change = self.weights * (self.gaps(at) > 0.0)
-        change *= self.rows @ direction[:-1] + direction[-1]
-        return np.append(self.rows.T @ change + self.ridge * direction[:-1], change.sum())
+        change *= self.rows @ direction[:-1] + self.constant * direction[-1]
+        total = self.constant * change.sum()
+        return np.append(self.rows.T @ change + self.ridge * direction[:-1], total)
 
     def hessian(self, at: FloatArray) -> FloatArray:
         """Return the generalised Hessian at (u, b) of dense examples."""
         active = self.gaps(at) > 0.0
         rows = np.asarray(self.rows[active])
-        lifted = np.column_stack([rows, np.ones(len(rows))])
+        lifted = np.column_stack([rows, np.full(len(rows), self.constant)])
         matrix = (lifted.T * self.weights[active]) @ lifted
         matrix[np.arange(len(at) - 1), np.arange(len(at) - 1)] += self.ridge
         return np.asarray(matrix)
@@ -329,11 +332,13 @@ class SquaredHinge:
 
 
 def minimise_linear(
-    problem: SquaredHinge, tolerance: float, most: int
+    problem: SquaredHinge, tolerance: float, most: int, start: FloatArray | None = None
 ) -> tuple[FloatArray, int, bool]:
     """Return the minimiser (u, b), the number of steps, and whether the tolerance was reached."""
-    at = np.zeros(problem.rows.shape[1] + 1)
+    at = np.zeros(problem.rows.shape[1] + 1) if start is None else start
     for step in range(most):
+        if time_is_up():
+            return at, step, False
         gradient = problem.value_and_gradient(at)[1]
         if np.linalg.norm(gradient) <= tolerance:
             return at, step, True
