@@ -129,6 +129,8 @@ def test_balanced_classes_are_the_weights_of_scikit_learn(model: Any) -> None:
 @pytest.mark.parametrize("seed", repeated(range(4), kept=1))
 def test_the_soft_margin_satisfies_its_conditions_of_optimality(seed: int, intercept: bool) -> None:
     rows, labels, weights = data(seed, spread=3.0)
+    rows, labels = np.vstack([rows[:39], rows[:1]]), np.append(labels[:39], 1 - labels[0])
+    weights[[0, 39]] = 1.0  # a row in both classes
     model = fit(MaxMarginClassifier(C=0.3, fit_intercept=intercept), rows, labels, weights)
     assert model.soft_margin_.all()
     assert (model.status_, model.separable_) == (Status.INFEASIBLE, False)
