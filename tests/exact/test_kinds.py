@@ -133,7 +133,7 @@ def changed_number(claim: Claim, rng: random.Random) -> Claim:
     return copy
 
 
-@pytest.mark.parametrize("seeds", parts(4000, kept=100))
+@pytest.mark.parametrize("seeds", parts(10_000, kept=200))
 def test_a_forged_certificate_is_accepted_only_if_it_proves_what_is_true(seeds: range) -> None:
     refused, still_proved = 0, 0
     for seed in seeds:
@@ -143,7 +143,7 @@ def test_a_forged_certificate_is_accepted_only_if_it_proves_what_is_true(seeds: 
         forged = claim
         if rng.random() < 0.4:
             forged = rng.choice(of_each_piece(claim, other))
-        if forged is claim or rng.random() < 0.2:
+        if forged is claim or (numbers_in(forged) and rng.random() < 0.2):
             forged = changed_number(forged, rng)
         if not accepted(data, forged):
             refused += 1
