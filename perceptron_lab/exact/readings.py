@@ -220,7 +220,10 @@ def _yields(reading: Reading, rows: FloatArray) -> bool:
 def of_system(system: ConicSystem) -> Reading:
     """Return data that state a system, to be written: the doubles stored."""
     operator = system.operator
-    if system.homogenised and isinstance(operator, Matrix):
+    # SDPA's format has an objective, and no second-order cones
+    program = system.homogenised and system.objective is not None
+    if program and not any(isinstance(part, SecondOrder) for part, _ in system.cone.blocks):
+        assert isinstance(operator, Matrix)
         text = _sdpa_text(system, operator)
         return Reading({"form": "sdpa", "question": "feasibility"}, text.encode())
     if isinstance(operator, Gram):
@@ -280,8 +283,7 @@ def _rows_of(operator: Operator) -> FloatArray:
 
 def _sdpa_text(system: ConicSystem, operator: Matrix) -> str:
     """Return a homogenised system in SDPA's format, every double as the decimal that it is."""
-    if system.objective is None:
-        raise InputError("a homogenised system without an objective is not written")
+    assert system.objective is not None
     blocks = system.cone.blocks[1:]
     orders = [-part.size if part.of_rows else part.rank for part, _ in blocks]
     lines = [str(operator.unknowns - 1), str(len(orders)), " ".join(map(str, orders))]

@@ -238,7 +238,8 @@ def infeasible_cone(
     multipliers = balanced(vectors, None, first)
     if multipliers is None:
         return None
-    closed = homogenised and first is not None and multipliers[first] > 0
+    # Data in other forms than SDPA's have no closed claims
+    closed = bool(system.objective) and first is not None and multipliers[first] > 0
     blocks = combined_weights(cuts, multipliers, system.blocks)
     name = "closed infeasible" if closed else "infeasible"
     return {"claim": name, "weights": blocks}

@@ -24,13 +24,14 @@ from perceptron_lab.core.saved_answers.kinds import KINDS_OF_INFEASIBILITY
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.exact.checker import checker, kinds_checker, kinds_path
 from perceptron_lab.exact.kinds import kind_claim
-from perceptron_lab.experiments.certifying.certify import certify
+from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
 from perceptron_lab.experiments.verification.claims import Verdict
 from perceptron_lab.experiments.verify import verify
 from perceptron_lab.systems.pencil import homogenised
 from tests.exact.kinds_judge import holds
 from tests.exact.mutations import at_path
 from tests.exact.test_tampering import numbers_in, other_digit, replaced
+from tests.experiments.certified import certified
 from tests.repetitions import parts
 from tests.solving.test_kinds_of_infeasibility import CASES
 
@@ -202,3 +203,14 @@ def test_a_changed_kind_in_a_saved_answer_is_not_proved(on_disk: Path) -> None:
         (cell,) = verify(on_disk / "changed.npz").cells
         unproved = "certificate.infeasibility" in cell.not_verified
         assert cell.verdict is Verdict.NOT_PROVED or unproved, (stated, change)
+
+
+def test_a_second_order_system_without_objective_is_certified(tmp_path: Path) -> None:
+    problem = {"dataset": "infeasible-sdp", "family": "second-order", "order": 4}
+    path = certified(tmp_path, problem, {"name": "auto"})
+    (cell,) = certify(path, tmp_path / "exact").cells
+    assert (cell.outcome, cell.claims) == (CertificationStatus.CERTIFIED, ("infeasible",))
+    assert cell.kind is not None
+    ((sentence, reason),) = checker().check(cell.kind, cell.data, kinds_checker().check_kind)
+    assert not reason
+    assert sentence.startswith("no y has A y in the closed cone and x_0 = 1, and their distance")
