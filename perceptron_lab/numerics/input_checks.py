@@ -336,6 +336,18 @@ def two_classes(labels: npt.ArrayLike, count: int, positive: object = None) -> T
     return TwoClasses(signs, *map(plain_label, classes.tolist()))
 
 
+def classes_of(labels: npt.ArrayLike, count: int) -> tuple[IntArray, list[Any]]:
+    """Return the class of each of so many labels, from 0 on, and the classes in their order.
+
+    The order is that of the categories of an ordered categorical, and else the sorted one.
+    """
+    array = labels_of(labels, count)
+    classes = _classes_in(array, _category_order(labels))
+    ranks = np.argsort(classes)
+    codes = ranks[np.searchsorted(classes[ranks], array)]
+    return codes.astype(np.int64), [plain_label(label) for label in classes.tolist()]
+
+
 def _against_rest(array: npt.NDArray[Any], classes: npt.NDArray[Any], positive: Any) -> TwoClasses:
     """Return labels as one class against all others."""
     named = classes.tolist()

@@ -22,6 +22,7 @@ from perceptron_lab.numerics.input_checks import (
     two_classes,
 )
 from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.problems.separation.families.model import Model
 from perceptron_lab.problems.separation.integer_rows import IntegerRows, Integers, integer_rows
 
 INTERCEPT: Final = "intercept"
@@ -38,21 +39,28 @@ class Labelled:
     names
         Names of the coefficients, in the order of the columns.
     classes
-        The two labels; the second one is the positive class.
+        The two labels; the second one is the positive class. Of models with other classes all
+        labels, of models of numbers none.
     intercept
         The name of its coefficient, or None.
     constant_columns
         The constant columns of the data that the intercept replaces.
     reference_levels
         Column of texts -> its reference level, which has no indicator column.
+    model
+        The model, where it is not logistic regression of unweighted rows, which is None.
+    predictors
+        The rows x_i of the observations used, where conditions compare these.
     """
 
     rows: IntegerRows
     names: tuple[str, ...]
-    classes: tuple[object, object]
+    classes: tuple[object, ...]
     intercept: str | None = None
     constant_columns: tuple[str, ...] = ()
     reference_levels: Mapping[str, str] = field(default_factory=dict)
+    model: Model | None = None
+    predictors: IntegerRows | None = None
 
 
 def labelled(
@@ -64,16 +72,23 @@ def labelled(
     leave_out: bool = True,
 ) -> Labelled:
     """Return labelled examples; parameters and errors as for :func:`labelled_of`."""
-    examples: Any = frame_of(X)
-    shape: Any = np.shape(examples) if hasattr(X, "shape") else ()
-    if affine and len(shape) == 2 and shape[0] and not shape[1]:
-        doubles, numbers = Doubles(np.zeros(shape)), None  # the intercept alone
-    else:
-        doubles, numbers = _finite_doubles(examples)
+    doubles, numbers = examples_in(X, affine=affine)
     names = column_names(X)
     return labelled_of(
         doubles, y, names, numbers, affine=affine, positive=positive, leave_out=leave_out
     )
+
+
+def examples_in(X: ArrayOrSparse, *, affine: bool) -> tuple[Doubles, Integers | None]:
+    """Return examples as dense doubles, and their exact numbers where these differ.
+
+    With ``affine`` there may be no columns: then there is the intercept alone.
+    """
+    examples: Any = frame_of(X)
+    shape: Any = np.shape(examples) if hasattr(X, "shape") else ()
+    if affine and len(shape) == 2 and shape[0] and not shape[1]:
+        return Doubles(np.zeros(shape)), None
+    return _finite_doubles(examples)
 
 
 def unlabelled(rows: ArrayOrSparse) -> IntegerRows:
@@ -122,15 +137,25 @@ def labelled_of(
     """
     count, width = doubles.values.shape
     classes = two_classes(y, count, positive)
-    every = _with_intercept(names or [f"x_{j + 1}" for j in range(width)], affine=False)
-    constant = constant_column_indices(doubles, numbers) if affine and leave_out else []
-    left_out = tuple(every[j] for j in constant)
-    if constant:
-        doubles, numbers = _without_columns(doubles, numbers, constant)
+    names = names or [f"x_{j + 1}" for j in range(width)]
+    doubles, numbers, left_out = without_constants(
+        doubles, names, numbers, leave_out=affine and leave_out
+    )
     rows = integer_rows(doubles, numbers, classes.signs, affine=affine)
-    every = _with_intercept([name for name in every if name not in left_out], affine=affine)
+    every = with_intercept([name for name in names if name not in left_out], affine=affine)
     pair = (classes.negative, classes.positive)
     return Labelled(rows, every, pair, every[-1] if affine else None, left_out)
+
+
+def without_constants(
+    doubles: Doubles, names: Sequence[str], numbers: Integers | None, *, leave_out: bool
+) -> tuple[Doubles, Integers | None, tuple[str, ...]]:
+    """Return the examples without constant columns, and the names of these, with ``leave_out``."""
+    with_intercept(names, affine=False)  # refuses repeated names
+    constant = constant_column_indices(doubles, numbers) if leave_out else []
+    if constant:
+        doubles, numbers = _without_columns(doubles, numbers, constant)
+    return doubles, numbers, tuple(names[j] for j in constant)
 
 
 def constant_column_indices(doubles: Doubles, numbers: Integers | None = None) -> list[int]:
@@ -162,7 +187,8 @@ def _without_columns(
     return replace(doubles, values=arrays[0], integers=arrays[1]), arrays[2]
 
 
-def _with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:
+def with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:
+    """Return names, and with ``affine`` one for the intercept; refuse repeated names."""
     repeated = sorted({name for name in names if list(names).count(name) > 1})
     if repeated:
         raise InputError(

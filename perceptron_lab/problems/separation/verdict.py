@@ -5,6 +5,7 @@ The arrays ``proof.NAME`` are those of :func:`.proof_arrays`; the text ``json`` 
     {"format": 2, "verdict", "proved", "names", "classes", "coefficients": name -> class,
      "intercept": its name or null, "constant_columns": columns of the data that it stands for,
      "reference_levels": column of texts -> level without a coefficient,
+     "model": {"family", "link", "ties", "affine"} of models other than logistic regression,
      "source": a record that identifies the data (null in files written from Python)}
 
 Files of format 1 lack ``intercept`` and the two names after it. They are verified on data that keep
@@ -30,7 +31,9 @@ from perceptron_lab.core.saved_answers.files import PROOF, packed, prefixed, rea
 from perceptron_lab.core.saved_answers.kinds import VERDICT, VERDICT_1, VERDICT_FORMAT
 from perceptron_lab.numerics.input_checks import ArrayOrSparse, column_names, labels_of, plain_label
 from perceptron_lab.problems.separation.coefficients import Coefficient
+from perceptron_lab.problems.separation.families.options import of_record
 from perceptron_lab.problems.separation.labelled import Labelled, labelled
+from perceptron_lab.problems.separation.modelled import modelled
 from perceptron_lab.problems.separation.pair_verification import (
     ProofError,
     proof_arrays,
@@ -85,6 +88,11 @@ class SeparationVerdict(VerdictRecord):
     reference_levels
         Column of texts -> the level that the coefficients of its other levels are compared with,
         where ``--one-hot`` encoded columns of a file.
+    model
+        The generalised linear model, and which observations the rows are about; None for logistic
+        regression of two classes.
+    predictors
+        The rows x_i of the observations used, where ``rows`` compare these with each other.
     lines
         The line of the file that each row begins in, from 1 on; None where rows have no lines.
     """
@@ -104,10 +112,22 @@ class SeparationVerdict(VerdictRecord):
         Path(path).write_bytes(packed(arrays))
 
     @classmethod
-    def load(cls, path: str | Path, X: ArrayOrSparse, y: npt.ArrayLike) -> SeparationVerdict:
+    def load(
+        cls, path: str | Path, X: ArrayOrSparse, y: npt.ArrayLike, **variables: npt.ArrayLike | None
+    ) -> SeparationVerdict:
         """Read a verdict written by :meth:`save` and verify it again on its examples.
 
         The directions and weights of the file are substituted into the examples; no search is made.
+
+        Parameters
+        ----------
+        path
+            Of the file, which states the family of models.
+        X, y
+            The examples.
+        **variables
+            ``counts``, ``weights``, ``strata``, ``offset``, ``time`` and ``start`` of
+            :func:`.separation`, as far as they were given.
 
         Raises
         ------
@@ -129,7 +149,7 @@ class SeparationVerdict(VerdictRecord):
         saved = read_verdict(Path(path))
         names = tuple(saved.record["names"])
         try:
-            examples = _of_examples(saved, X, y)
+            examples = _of_examples(saved, X, y, variables)
             unnamed = column_names(X) is None
             if unnamed:
                 examples = replace(examples, names=names, intercept=saved.record.get("intercept"))
@@ -209,8 +229,9 @@ class SavedVerdict:
         for name, value in claims.items():
             if name in _ADDED and not self.omits_constant_columns:
                 continue
-            if _text_of(self.record[name]) != _text_of(value):
-                difference = f"{_text(self.record[name])} is claimed, {_text(value)} is proved"
+            claimed = self.record.get(name)
+            if _text_of(claimed) != _text_of(value):
+                difference = f"{_text(claimed)} is claimed, {_text(value)} is proved"
                 raise ProofError(f"{name}: {difference}")
         return verdict
 
@@ -231,10 +252,16 @@ def read_verdict(path: Path) -> SavedVerdict:
         ) from None
 
 
-def _of_examples(saved: SavedVerdict, X: ArrayOrSparse, y: npt.ArrayLike) -> Labelled:
+def _of_examples(
+    saved: SavedVerdict, X: ArrayOrSparse, y: npt.ArrayLike, variables: Mapping[str, Any]
+) -> Labelled:
     """Return labelled rows built as for the saved verdict, if the number of columns agrees."""
-    names, positive = saved.record["names"], _positive(saved, y)
-    if saved.omits_constant_columns:
+    names, record = saved.record["names"], saved.record.get("model", {})
+    options = of_record(record, variables)
+    positive = _positive(saved, y) if len(saved.record["classes"]) == 2 else None
+    if record:
+        examples = modelled(X, y, options, affine=record["affine"], positive=positive)
+    elif saved.omits_constant_columns:
         affine = saved.record["intercept"] is not None
         examples = labelled(X, y, affine=affine, positive=positive)
     else:
@@ -268,7 +295,7 @@ def _claims(verdict: SeparationVerdict) -> dict[str, Any]:
         "intercept": verdict.intercept,
         "constant_columns": list(verdict.constant_columns),
         "reference_levels": dict(verdict.reference_levels),
-    }
+    } | ({} if verdict.model is None else {"model": verdict.model.record()})
 
 
 def _text_of(value: object) -> str:

@@ -24,6 +24,8 @@ from perceptron_lab.problems.separation.coefficients import (
     Coefficient,
 )
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
+from perceptron_lab.problems.separation.families.kinds import FAMILIES, REST, Family
+from perceptron_lab.problems.separation.families.model import Model
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.pairs import ComplementaryPair, null_vectors
 
@@ -62,7 +64,7 @@ class VerdictRecord:
     verdict: str
     proved: bool
     names: tuple[str, ...]
-    classes: tuple[object, object]
+    classes: tuple[object, ...]
     method: str
     rows: IntegerRows
     pair: ComplementaryPair | None
@@ -70,6 +72,8 @@ class VerdictRecord:
     intercept: str | None = None
     constant_columns: tuple[str, ...] = ()
     reference_levels: Mapping[str, str] = field(default_factory=dict)
+    model: Model | None = None
+    predictors: IntegerRows | None = None
     lines: IntArray | None = None
 
     @property
@@ -106,20 +110,50 @@ class VerdictRecord:
         """A member b of R, positive on the separated rows; 0 where there are none."""
         return tuple(self.rows.in_original_units(self.pair.direction)) if self.pair else ()
 
-    @property
+    @cached_property
     def separated_rows(self) -> IntArray:
-        """Indices, from 0 on, of the rows that are positive somewhere on R."""
-        return self.pair.separated if self.pair else np.zeros(0, dtype=np.int64)
+        """Indices, from 0 on, of the rows that are positive somewhere on R.
 
-    @property
+        Rows of other models are observations: of these some condition is positive somewhere on R.
+        """
+        if self.pair is None:
+            return np.zeros(0, dtype=np.int64)
+        if self.model is None:
+            return self.pair.separated
+        return self.model.separated(self.pair.separated, self._score_ranks)
+
+    @cached_property
     def overlap_rows(self) -> IntArray:
-        """Indices, from 0 on, of the rows that are 0 on all of R."""
-        return self.pair.overlap if self.pair else np.zeros(0, dtype=np.int64)
+        """Indices, from 0 on, of the rows that are 0 on all of R; rows of weight 0 are not."""
+        if self.pair is None:
+            return np.zeros(0, dtype=np.int64)
+        if self.model is None:
+            return self.pair.overlap
+        return np.setdiff1d(self.model.included, self.separated_rows)
+
+    def _score_ranks(self) -> IntArray:
+        """Return the ranks of x_i'd for the direction d, which is inside R."""
+        assert self.predictors is not None
+        direction = () if self.pair is None else self.pair.direction
+        scores = self.predictors.scores(np.arange(self.predictors.count), direction)
+        return np.unique(np.array(scores, dtype=object), return_inverse=True)[1]
 
     @property
     def zero_rows(self) -> IntArray:
         """Indices of the rows of zeros, which always overlap."""
-        return np.flatnonzero(~self.rows.doubles.any(axis=1))
+        there = np.asarray(self.rows.doubles.any(axis=1))
+        if self.model is None:
+            return np.flatnonzero(~there)
+        return self.model.without_effect(there)
+
+    @property
+    def _kind(self) -> Family:
+        return FAMILIES["binomial"] if self.model is None else self.model.kind
+
+    @property
+    def _of_labels(self) -> bool:
+        """Whether the verdict is on two classes of labels, and not on a model of other data."""
+        return self.model is None or (self.model.family == "binomial" and bool(self.classes))
 
     @cached_property
     def unidentified(self) -> tuple[str, ...]:
@@ -175,8 +209,10 @@ class VerdictRecord:
             "verdict": self.verdict,
             "proved": self.proved,
             "classes": self.class_labels,
-            "positive": self.class_labels[1],
+            "positive": self.class_labels[1] if len(self.classes) == 2 else None,
             "modelled": self.modelled,
+            "condition": self._kind.condition,
+            **self._model_json(),
             "intercept": self.intercept,
             "constant_columns": list(self.constant_columns),
             "reference_levels": dict(self.reference_levels),
@@ -190,6 +226,17 @@ class VerdictRecord:
             "method": self.method,
             "certificate": self.certificate,
         }
+
+    def _model_json(self) -> dict[str, Any]:
+        """Return the model as JSON values, and the observations of its conditions, if few."""
+        if self.model is None:
+            record: dict[str, Any] = {"family": "binomial", "link": "logit", "ties": None}
+            return record | {"observations": None, "equalities": None}
+        few = len(self.model.first) <= MOST_LISTED
+        pairs = np.stack([self.model.first, self.model.second], axis=1).tolist() if few else None
+        record = {name: getattr(self.model, name) for name in ("family", "link", "ties")}
+        equalities = self.model.equalities.tolist() if few else None
+        return record | {"observations": pairs, "equalities": equalities}
 
     def __str__(self) -> str:
         lines = [f"{self.sentence} ({'proved' if self.proved else f'not proved; {self.method}'})"]
@@ -215,33 +262,71 @@ class VerdictRecord:
 
     @property
     def modelled(self) -> str:
-        """A phrase for the modelled quantity, the log-odds of the positive class."""
-        return f"log-odds of {self.classes[1]!r}"
+        """A phrase for the modelled quantity, such as the log-odds of the positive class."""
+        if self._of_labels:
+            link = "logit" if self.model is None else self.model.link
+            of = "log-odds" if link == "logit" else f"{link} of the probability"
+            return f"{of} of {self.classes[1]!r}"
+        assert self.model is not None
+        first = repr(self.classes[0]) if self.classes else ""
+        return self._kind.modelled.format(link=self.model.link, first=first)
 
     def _model_sentence(self) -> str:
         """Return a sentence on the modelled quantity and the replaced constant columns."""
-        text = f"modelled: {self.modelled} against {self.classes[0]!r}"
+        text = f"modelled: {self.modelled}"
+        if self._of_labels:
+            text += f" against {self.classes[0]!r}"
+        elif self.classes:
+            text += f"; classes in the order {_enumeration([repr(c) for c in self.classes])}"
         if self.constant_columns:
-            text += f"; the intercept stands for {_enumeration(self.constant_columns)} (constant)"
+            constants = "intercept stands" if self.intercept else "constants of the model stand"
+            text += f"; the {constants} for {_enumeration(self.constant_columns)} (constant)"
         return text
 
     @property
     def sentence(self) -> str:
         """The verdict as a sentence."""
+        if not self._of_labels:
+            return self._sentence_on_estimates()
         negative, positive = self.classes
         if self.verdict == UNDECIDED:
             return f"not decided whether {negative!r} and {positive!r} are separated"
         if self.verdict == OVERLAP:
             return f"{negative!r} and {positive!r} overlap: no coefficient diverges"
+        features = self._divergent_features()
+        subject = _enumeration(features) if features else "they"
+        verb = "separates" if len(features) == 1 else "separate"
+        return f"{subject} {verb} {negative!r} from {positive!r} {self.verdict}ly"
+
+    def _divergent_features(self) -> list[str]:
+        """Return the coefficients that are not finite, without intercepts unless all are such."""
         running = [
             name
             for name, kind in self.coefficients.items()
             if kind != FINITE and name not in self.unidentified
         ]
-        features = [name for name in running if name != self.intercept] or running
-        subject = _enumeration(features) if features else "they"
-        verb = "separates" if len(features) == 1 else "separate"
-        return f"{subject} {verb} {negative!r} from {positive!r} {self.verdict}ly"
+        constants = {self.intercept} if self.model is None else {*self.model.constants}
+        return [name for name in running if name not in constants] or running
+
+    def _sentence_on_estimates(self) -> str:
+        """Return whether the estimates of a model exist, as a sentence."""
+        words = self._kind.words
+        if self.verdict == UNDECIDED:
+            return f"{words}: not decided whether maximum likelihood estimates exist"
+        if self.verdict == OVERLAP:
+            return f"{words}: maximum likelihood estimates exist, no coefficient diverges"
+        return f"{words}: no maximum likelihood estimate exists ({self.verdict} separation)"
+
+    def _notes_on_model(self) -> list[str]:
+        """Return the condition of the family, what its estimates may lack, and alternatives."""
+        lines = [f"condition on directions d of divergence: {self._kind.condition}"]
+        if self.verdict == OVERLAP and self._kind.note:
+            lines.append(self._kind.note)
+        if self.verdict == QUASI and self._kind.row_by_row:
+            lines.append(REST)
+        if self.verdict in _ALTERNATIVES and not self._of_labels:
+            lines.append(self._kind.remedy)
+        return lines
 
     def _details(self) -> list[str]:
         """Return sentences on the coefficients, the rows, and the alternatives."""
@@ -274,9 +359,9 @@ class VerdictRecord:
         lines.append(self._rows_sentence())
         if len(self.zero_rows):
             lines.append(f"{counted(len(self.zero_rows), 'row')} of zeros: they overlap always")
-        if self.verdict in _ALTERNATIVES:
+        if self.verdict in _ALTERNATIVES and self._of_labels:
             lines.append(_ALTERNATIVES[self.verdict])
-        return lines
+        return lines if self.model is None else lines + self._notes_on_model()
 
     def _rows_sentence(self) -> str:
         overlap, separated = self.overlap_rows, self.separated_rows

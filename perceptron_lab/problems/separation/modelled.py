@@ -1,0 +1,359 @@
+"""Observations of a generalised linear model as integer rows of its cone.
+
+The rows are the conditions of the family, and after them the equations once more with the opposite
+sign, so that A d >= 0 states all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.algorithms.linear.deciding import decide
+from perceptron_lab.core.errors import InputError, RowError
+from perceptron_lab.core.results import FloatArray, IntArray, Status
+from perceptron_lab.numerics.doubles import Doubles
+from perceptron_lab.numerics.input_checks import (
+    ArrayOrSparse,
+    TwoClasses,
+    classes_of,
+    column_names,
+    labels_of,
+    two_classes,
+)
+from perceptron_lab.problems.separation.families.conditions import (
+    Conditions,
+    Mask,
+    adjacent,
+    multinomial,
+    ordinal,
+    signed,
+)
+from perceptron_lab.problems.separation.families.model import Model
+from perceptron_lab.problems.separation.families.options import ModelOptions, numbers_of
+from perceptron_lab.problems.separation.families.risk_sets import RiskSets
+from perceptron_lab.problems.separation.integer_rows import (
+    DIGITS,
+    IntegerRows,
+    Integers,
+    integer_rows,
+    rows_of_numbers,
+)
+from perceptron_lab.problems.separation.labelled import (
+    Labelled,
+    examples_in,
+    labelled_of,
+    with_intercept,
+    without_constants,
+)
+from perceptron_lab.systems.conditions import condition
+from perceptron_lab.systems.linear_system import LinearSystem
+
+_PIVOTS: Final = 10_000_000
+_THRESHOLDS: Final = ("ordinal", "adjacent")
+_RISKS: Final = ("conditional", "cox")
+
+
+def modelled(
+    X: ArrayOrSparse,
+    y: npt.ArrayLike,
+    options: ModelOptions,
+    *,
+    affine: bool = True,
+    positive: object = None,
+) -> Labelled:
+    """Return the rows of the cone of a model; parameters as for ``separation``."""
+    free = affine if options.family not in _RISKS else False
+    doubles, numbers = examples_in(X, affine=free or options.family in _THRESHOLDS)
+    names = column_names(X)
+    return modelled_of(doubles, y, options, names, numbers, affine=affine, positive=positive)
+
+
+def modelled_of(
+    doubles: Doubles,
+    y: npt.ArrayLike,
+    options: ModelOptions,
+    names: Sequence[str] | None = None,
+    numbers: Integers | None = None,
+    *,
+    affine: bool = True,
+    positive: object = None,
+) -> Labelled:
+    """Return the rows of the cone of a model.
+
+    Parameters
+    ----------
+    doubles, names, numbers
+        As for :func:`.labelled_of`.
+    y, affine, positive
+        As for ``separation``.
+    options
+        The model.
+
+    Raises
+    ------
+    InputError
+        If the response or a variable does not belong to the model; a ``RowError`` if one value
+        does not.
+    """
+    if options.plain:
+        return labelled_of(doubles, y, names, numbers, affine=affine, positive=positive)
+    count = len(doubles.values)
+    included = _included(options, count)
+    doubles = doubles.part(included)
+    numbers = None if numbers is None else numbers[included]
+    if options.family == "binomial" and options.counts is None:
+        labels = _part(y, included, count)
+        examples = labelled_of(doubles, labels, names, numbers, affine=affine, positive=positive)
+        model = Model.of(
+            options, included, signed(np.ones(len(included), dtype=np.int64)), affine=affine
+        )
+        return replace(examples, model=model)
+    affine &= options.family not in (*_THRESHOLDS, *_RISKS)
+    names = names or [f"x_{j + 1}" for j in range(doubles.values.shape[1])]
+    constants = affine or options.family in _THRESHOLDS
+    doubles, numbers, left_out = without_constants(doubles, names, numbers, leave_out=constants)
+    names = with_intercept([name for name in names if name not in left_out], affine=affine)
+    base = integer_rows(doubles, numbers, np.ones(len(included)), affine=affine)
+    examples = _examples(_Data(base, tuple(names), y, included, count, options, affine), positive)
+    return replace(examples, constant_columns=left_out)
+
+
+def _included(options: ModelOptions, count: int) -> IntArray:
+    """Return the observations with weight and counts > 0, and check the offset."""
+    options.numbers("offset", count)
+    there = np.ones(count, dtype=bool)
+    for name in ("weights", "counts"):
+        values = options.numbers(name, count, 0.0)
+        there &= True if values is None else values > 0.0
+    if not there.any():
+        raise InputError("every row has weight 0 or counts 0; give rows with weights above 0")
+    return np.flatnonzero(there)
+
+
+def _part(values: Any, included: IntArray, count: int) -> Any:
+    """Return the values of some observations, as a series if they are one."""
+    if len(included) == count:
+        return values
+    return values.iloc[included] if hasattr(values, "iloc") else np.asarray(values)[included]
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """The rows x_i of the observations included, and the response of all observations."""
+
+    base: IntegerRows
+    names: tuple[str, ...]
+    y: npt.ArrayLike
+    included: IntArray
+    count: int
+    options: ModelOptions
+    affine: bool
+
+    def part(self, name: str, least: float = -math.inf) -> FloatArray | None:
+        """Return a variable of the observations included, or None."""
+        values = self.options.numbers(name, self.count, least)
+        return None if values is None else values[self.included]
+
+    def two_classes(self, positive: object) -> TwoClasses:
+        """Return the labels of the observations included."""
+        labels = _part(self.y, self.included, self.count)
+        return two_classes(labels, len(self.included), positive)
+
+    def labelled(
+        self,
+        conditions: Conditions,
+        classes: Sequence[object] = (),
+        names: Sequence[str] = (),
+        constants: Sequence[str] = (),
+        risk_sets: RiskSets | None = None,
+    ) -> Labelled:
+        """Return the rows of conditions, with the model that they are of."""
+        names, intercept = names or self.names, self.names[-1] if self.affine else None
+        constants = constants or ([intercept] if intercept else [])
+        fields = {"affine": self.affine, "constants": tuple(constants), "risk_sets": risk_sets}
+        return Labelled(
+            _combined(self.base, conditions),
+            tuple(names),
+            tuple(classes),
+            intercept if intercept in names else None,
+            model=Model.of(self.options, self.included, conditions, **fields),
+            predictors=None if risk_sets is None else self.base,
+        )
+
+
+def _examples(data: _Data, positive: object) -> Labelled:
+    """Return the rows of the cone of a family."""
+    if positive is not None and data.options.family not in ("binomial", "log-binomial", *_RISKS):
+        raise InputError(
+            f"positive={positive!r} chooses one of two classes; family="
+            f"{data.options.family!r} has no positive class: leave it out"
+        )
+    match data.options.family:
+        case "multinomial" | "ordinal" | "adjacent":
+            return _of_classes(data)
+        case "conditional" | "cox":
+            return _of_risk_sets(data, positive)
+        case "binomial" | "log-binomial":
+            return _of_trials(data, positive)
+        case _:
+            counts = numbers_of("y", data.y, data.count, 0.0)[data.included]
+            return data.labelled(signed(np.where(counts > 0.0, 0, -1)))
+
+
+def _of_trials(data: _Data, positive: object) -> Labelled:
+    """Return the rows of successes out of trials: two labels, or numbers with ``counts``."""
+    trials = data.options.numbers("counts", data.count, 0.0)
+    labels: tuple[object, ...] = ()
+    if trials is None:
+        classes = two_classes(
+            _part(data.y, data.included, data.count), len(data.included), positive
+        )
+        succeeded, every = classes.signs > 0.0, classes.signs > 0.0
+        labels = (classes.negative, classes.positive)
+    else:
+        successes = numbers_of("y", data.y, data.count, 0.0)
+        above = np.flatnonzero(successes > trials)
+        if len(above):
+            numbers = f"{successes[above[0]]:g} successes in {trials[above[0]]:g} trials"
+            fault = f"has {numbers}; give successes as y and trials as counts"
+            raise RowError(int(above[0]), f"{fault} (frequencies of rows are weights)")
+        succeeded, every = (successes > 0.0)[data.included], (successes == trials)[data.included]
+    if data.options.family == "binomial":
+        return data.labelled(signed(np.where(every, 1, np.where(succeeded, 0, -1))))
+    if not data.affine:
+        _require_domain(data, every)
+    return data.labelled(signed(np.where(succeeded, 0, -1)), labels)
+
+
+def _require_domain(data: _Data, every: Mask) -> None:
+    """Raise an InputError unless x_i'b + o_i <= 0 for some b, and < 0 in rows with a failure.
+
+    With a further unknown t > 0, b/t is such a point: decided exactly, as a homogeneous system.
+    """
+    offset, width = data.part("offset"), data.base.width
+    conditions = []
+    for batch, integers in data.base.chunks(np.arange(data.base.count)):
+        for i, row in zip(batch.tolist(), integers.tolist(), strict=True):
+            numbers = [-entry for entry in row] + [0.0 if offset is None else -offset[i]]
+            columns = tuple(j for j, number in enumerate(numbers) if number)
+            entries = tuple(Fraction(numbers[j]) for j in columns)
+            conditions.append(condition((columns, entries), Fraction(), f"row {i}"))
+    conditions.append(condition(((width,), (Fraction(1),)), Fraction(), "t"))
+    system = LinearSystem.of_conditions(conditions, [f"b_{j}" for j in range(width + 1)])
+    decision = decide(system, _PIVOTS)
+    strict = {*np.flatnonzero(~every).tolist(), len(every)}
+    if decision.status is Status.FEASIBLE and strict.isdisjoint(decision.proof.tight):
+        return
+    if not decision.proof.complete:
+        raise InputError("not decided whether some probabilities are at most 1; give more time")
+    raise InputError(
+        "no coefficients give every row a probability of at most 1 (below 1 where a trial fails), "
+        "so there is no likelihood; add an intercept (affine=True), or correct the offset"
+    )
+
+
+def _of_classes(data: _Data) -> Labelled:
+    """Return the rows of more than two classes, of those that occur."""
+    codes, classes = classes_of(data.y, data.count)
+    occurring, codes = np.unique(codes[data.included], return_inverse=True)
+    labels = [classes[k] for k in occurring.tolist()]
+    if len(labels) < 2:
+        raise InputError(f"every row is of class {labels[0]!r}; give two classes or more")
+    between = [f"{low}|{high}" for low, high in pairwise(labels)]
+    names, width = data.names, data.base.width
+    if data.options.family == "ordinal":
+        return data.labelled(ordinal(codes, len(labels)), labels, (*names, *between), between)
+    if data.options.family == "adjacent":
+        conditions = adjacent(codes, len(labels), width)
+        return data.labelled(conditions, labels, (*names, *between), between)
+    names = tuple(f"{label}:{name}" for label in labels[1:] for name in names)
+    constants = names[width - 1 :: width] if data.affine else ()
+    return data.labelled(multinomial(codes, len(labels), width), labels, names, constants)
+
+
+def _of_risk_sets(data: _Data, positive: object) -> Labelled:
+    """Return the rows of events and the fields at risk; a stratum of cases is one event time."""
+    included, width = data.included, data.base.width
+    strata = data.options.strata
+    groups = np.zeros(data.count) if strata is None else labels_of(strata, data.count)
+    groups = np.unique(groups[included], return_inverse=True)[1]
+    pair: tuple[object, ...] = ()
+    if data.options.family == "conditional":
+        classes = data.two_classes(positive)
+        ones = np.ones(len(included))
+        sets = RiskSets.of(classes.signs > 0.0, groups, ones, None, "exact")
+        pair, absent = (classes.negative, classes.positive), "no stratum has a case and a control"
+    else:
+        event, (time, start) = _events(data, positive), _times(data)
+        sets = RiskSets.of(event[included], groups, time, start, data.options.ties)
+        absent = "no event has anybody else at risk"
+    conditions = sets.conditions(width)
+    if not len(conditions.first):
+        raise InputError(f"{absent}, so the likelihood is constant; give fewer, larger strata")
+    return data.labelled(conditions, pair, risk_sets=sets)
+
+
+def _events(data: _Data, positive: object) -> Mask:
+    """Return which observations end with an event: y is 1, true, or the label ``positive``."""
+    if positive is not None:
+        return np.asarray(two_classes(data.y, data.count, positive).signs > 0.0)
+    events = numbers_of("y", data.y, data.count, -math.inf)
+    invalid = np.flatnonzero((events != 0.0) & (events != 1.0))
+    if len(invalid):
+        fault = f"has y = {events[invalid[0]]:g}; give 1 for an event and 0 for a censored time"
+        raise RowError(int(invalid[0]), f"{fault}, or name the label of events (positive=)")
+    return np.asarray(events == 1.0)
+
+
+def _times(data: _Data) -> tuple[FloatArray, FloatArray | None]:
+    """Return the times at risk of the observations included."""
+    time, start = data.part("time"), data.part("start")
+    assert time is not None
+    invalid = [] if start is None else np.flatnonzero(time <= start).tolist()
+    if start is not None and invalid:
+        i = invalid[0]
+        fault = f"is at risk from start {start[i]:g} to time {time[i]:g}; give start < time"
+        raise RowError(int(data.included[i]), fault)
+    return time, start
+
+
+def _combined(base: IntegerRows, conditions: Conditions) -> IntegerRows:
+    """Return the integer rows of conditions, and of equations with both signs."""
+    blocks, thresholds = conditions.blocks, conditions.thresholds
+    scales = base.scales * len(blocks) + (Fraction(1),) * thresholds.shape[1]
+    opposite = np.flatnonzero(conditions.equalities)
+    if base.exact is None and _stay_doubles(base, blocks):
+        parts = [*(block @ base.doubles for block in blocks), thresholds.astype(float)]
+        doubles = np.hstack(parts)
+        shifts = np.append(np.tile(base.shifts, len(blocks)), np.zeros(thresholds.shape[1], int))
+        return IntegerRows(np.vstack([doubles, -doubles[opposite]]), shifts, None, scales)
+    integers = base.integers(np.arange(base.count))
+    table = np.hstack([*(_times_integers(b, integers) for b in blocks), thresholds.astype(object)])
+    return replace(rows_of_numbers(np.vstack([table, -table[opposite]])), scales=scales)
+
+
+def _stay_doubles(base: IntegerRows, blocks: Sequence[sp.csr_array]) -> bool:
+    """Return whether combinations of the rows are doubles: single rows, or small integers."""
+    most = max(float(abs(block).sum(axis=1).max()) for block in blocks)
+    if most <= 1.0:
+        return True
+    with np.errstate(over="ignore"):
+        sizes = np.ldexp(np.abs(base.doubles).max(axis=0), base.shifts)
+    return bool((most * sizes <= 2.0**DIGITS).all())
+
+
+def _times_integers(block: sp.csr_array, integers: Integers) -> Integers:
+    """Return C X for integers of any size."""
+    entries, product = block.tocoo(), np.zeros((block.shape[0], integers.shape[1]), dtype=object)
+    factors = entries.data.astype(np.int64).astype(object)[:, None]
+    np.add.at(product, entries.row, factors * integers[entries.col])
+    return product
