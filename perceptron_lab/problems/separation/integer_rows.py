@@ -254,7 +254,7 @@ def integer_rows(
 
 def _shifts(approximate: FloatArray) -> IntArray:
     """Return the least k_j such that column j times 2^k_j consists of integers."""
-    step = max(1, _CHUNK // approximate.shape[1])
+    step = max(1, _CHUNK // max(1, approximate.shape[1]))
     shifts = np.full(approximate.shape[1], -(2**20), dtype=np.int64)
     for start in range(0, len(approximate), step):
         parts, exponents = np.frexp(approximate[start : start + step])

@@ -58,7 +58,7 @@ class RiskSets:
 
     @cached_property
     def last(self) -> IntArray:
-        """The last time at risk as no event; before ``begin`` where there is none."""
+        """The last time at risk as no event; before ``begin`` if it is at risk at none."""
         return self.end - 1 - self.event
 
     def conditions(self, width: int) -> Conditions:
@@ -112,8 +112,9 @@ class RiskSets:
         separated[self.event] = scores[self.event] > least[self.end[self.event] - 1]
         there = np.flatnonzero(self.begin <= self.last)
         intervals = np.stack([self.begin[there], self.last[there] + 1], axis=1).ravel()
-        most = np.maximum.reduceat(np.append(above, -1), intervals)[::2] if len(there) else above
-        separated[there] |= most > scores[there]
+        if len(there):
+            most = np.maximum.reduceat(np.append(above, -1), intervals)[::2]
+            separated[there] |= most > scores[there]
         return separated
 
     def _least(self, scores: IntArray) -> IntArray:
