@@ -85,6 +85,8 @@ _OURS = {
         "csdp": "algorithms.external.sdpa_programs:Csdp",
         "sdpa": "algorithms.external.sdpa_programs:Sdpa",
         "dsdp5": "algorithms.external.sdpa_programs:Dsdp",
+        "qsopt-ex": "algorithms.external.exact_programs:QsoptEx",
+        "soplex": "algorithms.external.exact_programs:SoPlex",
     },
     "learner": {
         "ellipsoid-separation": (

@@ -44,7 +44,20 @@ from perceptron_lab.solving.driver import drive
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import homogenised
 
-EXTERNAL = ("clarabel", "scs", "ecos", "csdp", "sdpa", "dsdp5", "svc", "sgd", "nnls", "highs")
+EXTERNAL = (
+    "clarabel",
+    "scs",
+    "ecos",
+    "csdp",
+    "sdpa",
+    "dsdp5",
+    "svc",
+    "sgd",
+    "nnls",
+    "highs",
+    "qsopt-ex",
+    "soplex",
+)
 
 
 def _rng() -> np.random.Generator:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from perceptron_lab.algorithms.external import direct
-from perceptron_lab.algorithms.external.sdpa_programs import SdpaProgram
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.operators.gram import Coordinates
 from perceptron_lab.cones.operators.kernels import Rbf
@@ -58,7 +57,7 @@ def declared_answer(name: str, system: ConicSystem) -> str:
 @pytest.fixture(autouse=True)
 def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs of others need not be there to say where they run."""
-    monkeypatch.setattr(SdpaProgram, "path", lambda self: self.command)
+    monkeypatch.setattr("shutil.which", str)
     monkeypatch.setattr(direct, "_installed", lambda: None)
 
 

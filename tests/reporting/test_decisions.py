@@ -64,7 +64,8 @@ def test_linear_programs_run_to_their_table(tmp_path: Path) -> None:
     options = [word for assignment in words for word in ("-s", assignment)]
     main(["run", "linear_programs", "-q", "--output", str(tmp_path), *options])
     table = pd.read_csv(tmp_path / "lp" / "lp_feasibility.csv")
-    generated = table[~table["problem"].isin(["afiro", "diet"])]
+    others = ~table["label"].isin(["exact", "HiGHS"])  # which may not be there
+    generated = table[~others & ~table["problem"].isin(["afiro", "diet"])]
     assert len(generated) == 2 * 11
     exact = generated[generated["label"] == "exact"]
     assert (exact["decided"] == 2).all()

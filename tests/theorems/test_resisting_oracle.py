@@ -31,7 +31,7 @@ ONLINE = (*BOUNDED, "space-dilation", "central-cuts")
 """Those that ask the adversary themselves."""
 RELAXED = ("relaxed-perceptron",)
 """Its answers need not satisfy the rows that it knows."""
-PROGRAMS = ("csdp", "sdpa", "dsdp5", "ecos")
+PROGRAMS = ("csdp", "sdpa", "dsdp5", "ecos", "qsopt-ex", "soplex")
 """Programs and a package, which may not be there."""
 BATCH = [name for name in registry.names("algorithm") if name not in (*ONLINE, *RELAXED, *PROGRAMS)]
 FAST = ("auto", "minimum-norm-point", "rescaled-perceptron", "nnls")

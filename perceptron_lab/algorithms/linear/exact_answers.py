@@ -92,7 +92,7 @@ def weights_near(
     solution = near_solution(equations, weights, order)
     if solution is None:
         return None
-    return _unscaled_weights(system, dict(zip(support, solution, strict=True)))
+    return unscaled_weights(system, dict(zip(support, solution, strict=True)))
 
 
 def _transposed(system: LinearSystem, support: Sequence[int]) -> dict[int, dict[int, int]]:
@@ -106,7 +106,7 @@ def _transposed(system: LinearSystem, support: Sequence[int]) -> dict[int, dict[
     return rows
 
 
-def _unscaled_weights(system: LinearSystem, integers: Weights) -> dict[int, Fraction]:
+def unscaled_weights(system: LinearSystem, integers: Weights) -> dict[int, Fraction]:
     """Return weights of conditions in whole numbers as those of the conditions as given."""
     return {k: weight * system.conditions[k].scale for k, weight in integers.items() if weight}
 
@@ -132,7 +132,7 @@ def absorbed(system: LinearSystem, guess: Sequence[Fraction]) -> dict[int, Fract
                 return None
             _, k = bounds[j, value < 0]
             weights[k] = abs(value) / abs(system.conditions[k].coefficients[0])
-    weights_of_rows = _unscaled_weights(system, weights)
+    weights_of_rows = unscaled_weights(system, weights)
     return weights_of_rows if contradiction(system, weights_of_rows) is not None else None
 
 
@@ -164,6 +164,18 @@ def weights_at_vertex(system: LinearSystem, support: Sequence[int], work: Work) 
     work
         The pivots that are left.
     """
+    optimum = minimised(farkas_alternative(system, support), {}, work.pivots - work.pivots_made)
+    work.pivots_made += optimum.pivots
+    point = optimum.point or ()
+    return unscaled_weights(system, dict(zip(support, point, strict=bool(point))))
+
+
+def farkas_alternative(system: LinearSystem, support: Sequence[int]) -> LinearSystem:
+    """Return the system of weights w of some conditions: sum_k w_k (a_k, b_k) = (0, 1).
+
+    w_k >= 0 for inequalities. By Farkas' lemma it has a point if and only if these conditions have
+    none.
+    """
     selected = [system.conditions[k] for k in support]
     sums = {position: row.right for position, row in enumerate(selected) if row.right}
     equations = [
@@ -175,11 +187,7 @@ def weights_at_vertex(system: LinearSystem, support: Sequence[int], work: Work) 
         for position, row in enumerate(selected)
         if not row.equation
     ]
-    alternative = LinearSystem((*equations, *signs), tuple(map(str, support)))
-    optimum = minimised(alternative, {}, work.pivots - work.pivots_made)
-    work.pivots_made += optimum.pivots
-    point = optimum.point or ()
-    return _unscaled_weights(system, dict(zip(support, point, strict=bool(point))))
+    return LinearSystem((*equations, *signs), tuple(map(str, support)))
 
 
 def _columns(
@@ -238,11 +246,11 @@ def partition_by_pivots(
             return None
         if answer.multipliers is not None:
             shifted = _shifted_point(system, point, set(tight), answer.multipliers[:-1])
-            return shifted, _unscaled_weights(system, weights)
+            return shifted, unscaled_weights(system, weights)
         more = _gathered(answer, owners)
         weights = _added(weights, more, equal)
         equal |= {k for k in tight if more.get(k, 0) > 0}
-    return tuple(point), _unscaled_weights(system, weights)
+    return tuple(point), unscaled_weights(system, weights)
 
 
 def _added(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.linear.deciding import LinearDecision, decide
-from perceptron_lab.algorithms.linear.exact_answers import absorbed, best_bounds
+from perceptron_lab.algorithms.linear.exact_answers import (
+    absorbed,
+    best_bounds,
+    farkas_alternative,
+    unscaled_weights,
+)
 from perceptron_lab.algorithms.linear.floating_rows import (
     CONTRADICTION,
     INFINITE,
@@ -19,26 +25,32 @@ from perceptron_lab.algorithms.linear.floating_rows import (
     HighsProgram,
     run_highs,
 )
-from perceptron_lab.algorithms.linear.proofs import PROOF, LinearProof, at_most, tight_at
+from perceptron_lab.algorithms.linear.proofs import (
+    PROOF,
+    LinearProof,
+    Weights,
+    at_most,
+    contradiction,
+    tight_at,
+)
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import InputError, counted
+from perceptron_lab.core.errors import InputError, NumericalError, counted
 from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions
-from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_limit
+from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_is_up, time_limit
 from perceptron_lab.numerics.exact_doubles import quotients, to_double, to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.systems.linear_system import LinearSystem
 
 if TYPE_CHECKING:
     from perceptron_lab.algorithms.base import AnyAlgorithm
+    from perceptron_lab.algorithms.external.exact_programs import ExactProgram
 
 # Names that a message holds at most; the certificate has all
 MOST_NAMES = 12
 NO_BOUND = Bound(None, "none", "no theorem on margins is about a closed set")
-RUNS = ("auto", "highs")
-"""The algorithms that answer questions about closed sets."""
 _FEASIBLE = Finding(claimed_feasible=True)
 _INFEASIBLE = Finding(claimed_feasible=False)
 
@@ -198,7 +210,7 @@ def drive_linear(
     if name not in RUNS:
         raise InputError(
             f"{name} seeks strict solutions, and these conditions are not strict; choose "
-            f"{' or '.join(RUNS)}, or solve system.strict() where there are no equations"
+            f"{', '.join(RUNS)}, or solve system.strict() where there are no equations"
         )
     if goal != "decide":
         raise InputError(f"goal {goal} on a closed set, which has no margin; leave the goal out")
@@ -209,22 +221,21 @@ def drive_linear(
     }
     for argument in (name for name, is_set in meaningless.items() if is_set):
         raise InputError(f"{argument} on linear conditions, which take none; leave it out")
-    if name == "auto":
-        return solve_linear(system, pivots=budget.updates, seconds=budget.seconds, stop=stop)
-    if algorithm != type(algorithm)():
-        raise InputError("highs takes no parameters on linear conditions; leave them out")
-    return solve_linear(
-        system, pivots=0, seconds=budget.seconds, stop=stop, method=lambda: asked_highs(system)
-    )
+    method = METHODS.get(name)
+    pivots = budget.updates if method is None else 0
+    way = None if method is None else partial(method, system, algorithm)
+    return solve_linear(system, pivots=pivots, seconds=budget.seconds, stop=stop, method=way)
 
 
-def asked_highs(system: LinearSystem) -> LinearDecision:
+def asked_highs(system: LinearSystem, algorithm: AnyAlgorithm) -> LinearDecision:
     """Return HiGHS's answer, proved only if it is exact as it stands.
 
     FEASIBLE: its point, as the doubles that it is, satisfies every condition. INFEASIBLE: its dual
     ray, what bounds absorb of its residual aside, is an exact contradiction. UNVERIFIED: neither.
     NUMERICAL_ERROR: HiGHS gives no answer. TIME_LIMIT: the time is up.
     """
+    if algorithm != type(algorithm)():
+        raise InputError("highs takes no parameters on linear conditions; leave them out")
     bounds = best_bounds(system)
     bounding = {k for _, k in bounds.values()}
     rows = [k for k, row in enumerate(system.conditions) if k not in bounding]
@@ -243,7 +254,7 @@ def asked_highs(system: LinearSystem) -> LinearDecision:
 def _checked(system: LinearSystem, rows: list[int], solved: HighsAnswer) -> LinearDecision:
     """Return the decision that an answer proves, as it stands."""
     if solved.optimal:
-        return _of_point(system, solved.values)
+        return _of_point(system, tuple(map(Fraction, solved.values.tolist())), "HiGHS")
     if solved.status == CONTRADICTION:
         return _of_ray(system, rows, solved.ray)
     words = f"HiGHS gives no answer: {solved.status}"
@@ -272,37 +283,75 @@ def _solved(system: LinearSystem, rows: list[int]) -> HighsAnswer:
     return run_highs(program)
 
 
-def _of_point(system: LinearSystem, values: FloatArray) -> LinearDecision:
-    exact = tuple(Fraction(value) for value in values.tolist())
+def _of_point(system: LinearSystem, exact: tuple[Fraction, ...], solver: str) -> LinearDecision:
+    values, claim = to_doubles(exact), f"{solver} calls it feasible"
     largest = system.violation(exact)
     if largest:
         size = to_double(largest, rounding="up")
-        words = f"its point violates a condition by {size:.2g}"
+        words = f"{claim}; its point violates a condition by {size:.2g}"
         proof = LinearProof(violation=at_most(largest))
-        return _unproved(_FEASIBLE, words, proof, values)
+        return LinearDecision(Status.UNVERIFIED, proof, words, values, finding=_FEASIBLE)
     tight = tuple(tight_at(system, exact))
     proof = LinearProof(point=exact, tight=tight, violation=(0.0, 0.0))
-    return LinearDecision(Status.FEASIBLE, proof, _FEASIBLE.sentence, values)
+    return LinearDecision(Status.FEASIBLE, proof, claim, values)
 
 
-def _unproved(finding: Finding, why: str, proof: LinearProof, point: FloatArray) -> LinearDecision:
-    words = f"{finding.sentence}; {why}"
-    return LinearDecision(Status.UNVERIFIED, proof, words, point, finding=finding)
+def _infeasible(
+    system: LinearSystem, weights: Weights | None, solver: str, fault: str
+) -> LinearDecision:
+    """Return the decision of a claim that there is no point; without weights it has a fault."""
+    claim, origin = f"{solver} calls it infeasible", np.zeros(len(system.variables))
+    if weights:
+        return LinearDecision(Status.INFEASIBLE, LinearProof(weights=weights), claim, origin)
+    words = f"{claim}; {fault}"
+    return LinearDecision(Status.UNVERIFIED, LinearProof(), words, origin, finding=_INFEASIBLE)
 
 
 def _of_ray(system: LinearSystem, rows: list[int], ray: FloatArray | None) -> LinearDecision:
-    origin = np.zeros(len(system.variables))
     if ray is None:
-        why = "without a ray that would prove it"
-        return _unproved(_INFEASIBLE, why, LinearProof(), origin)
+        return _infeasible(system, None, "HiGHS", "without a ray that would prove it")
+    weights = None
     for sign in (1, -1):
         guess = [Fraction()] * len(system.conditions)
         for k, weight in zip(rows, ray.tolist(), strict=True):
             row = system.conditions[k]
             share = sign * Fraction(weight) / row.scale
             guess[k] = share if row.equation else max(share, Fraction())
-        weights = absorbed(system, guess)
-        if weights is not None:
-            proof = LinearProof(weights=weights)
-            return LinearDecision(Status.INFEASIBLE, proof, _INFEASIBLE.sentence, origin)
-    return _unproved(_INFEASIBLE, "its ray is not exact", LinearProof(), origin)
+        weights = weights or absorbed(system, guess)
+    return _infeasible(system, weights, "HiGHS", "its ray is not exact")
+
+
+def asked_program(system: LinearSystem, program: ExactProgram) -> LinearDecision:
+    """Return the answer of a program that computes in rational numbers, checked as HiGHS's is.
+
+    A program that does not state the weights of a contradiction is asked for a point of Farkas'
+    alternative.
+    """
+    try:
+        reply = program.reply_to(system)
+        if reply.point is not None:
+            return _of_point(system, reply.point, reply.name)
+    except (NumericalError, TimeIsUp) as error:
+        status = Status.TIME_LIMIT if time_is_up() else Status.NUMERICAL_ERROR
+        words = str(error) or f"no answer of {program.command} within the budget"
+        return _without_answer(system, status, words)
+    integers, fault = reply.weights, "its weights do not prove it"
+    try:
+        if not integers:
+            alternative = farkas_alternative(system, range(system.constraints))
+            integers = dict(enumerate(program.reply_to(alternative).point or ()))
+    except (NumericalError, TimeIsUp) as error:
+        fault = str(error) or "no weights that prove it within the budget"
+    weights = unscaled_weights(system, integers)
+    proved = contradiction(system, weights) is not None
+    return _infeasible(system, weights if proved else None, reply.name, fault)
+
+
+METHODS: Mapping[str, Callable[[LinearSystem, Any], LinearDecision]] = {
+    "highs": asked_highs,
+    "qsopt-ex": asked_program,
+    "soplex": asked_program,
+}
+"""Solvers for linear programs, whose answers are checked as they stand."""
+RUNS = ("auto", *METHODS)
+"""The algorithms that answer questions about closed sets."""
