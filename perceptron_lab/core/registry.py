@@ -162,6 +162,7 @@ _OURS = {
         "maxcut_density": "reporting.papers.thesis.table_6_1.density:maxcut_density_table",
         "rescalings": "reporting.papers.thesis.table_6_1.oracles:rescalings",
         "table_2": "reporting.papers.yu.costs:table_2",
+        "retraining": "reporting.papers.yu.retraining:retraining_table",
         "infeasible": "reporting.papers.yu.costs:infeasible",
         "table_figure_2": "reporting.papers.yu.figure_2:table_figure_2",
         "table_figure_7_4": "reporting.papers.thesis.figure_7_4:table_figure_7_4",

@@ -124,7 +124,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     elsewhere = {"maxcut", "maxcut_oracles", "quickstart"} | {"affine_invariance", "separation_2d"}
     elsewhere |= {"separation_as_feasibility"}
     elsewhere |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
-    elsewhere |= {"soft_separation", "central_cuts", "sublinear"}
+    elsewhere |= {"soft_separation", "central_cuts", "sublinear", "retraining"}
     elsewhere |= {"online", "worst_case", "resisting", "rescaling"}
     elsewhere |= {"margin_dependence", "postprocessing", "augmentation"}  # in files of their own
     elsewhere |= {"lp_feasibility", "linear_programs", "separation_verdicts"}
