@@ -136,11 +136,12 @@ class Retrained(SeesAll[State]):
         return advance(self.nested(), system, state, most)
 
     def bound(self, facts: Facts) -> Bound:
-        """Return the bound of the nested algorithm if the warm start keeps it, or none."""
+        """Return the perceptron's bound, which the warm start keeps; none for other algorithms."""
         nested = self.nested()
-        additive = isinstance(nested, Perceptron) and nested.online
         bound = nested.bound(facts)
-        if self.share == 0.0 or additive or isinstance(nested, CyclicPerceptron):
+        if isinstance(nested, CyclicPerceptron) or (
+            isinstance(nested, Perceptron) and nested.online
+        ):
             return bound
         return Bound(None, bound.theorem, OWN_START)
 

@@ -55,6 +55,7 @@ TIED: Listed = {
         "The table shows the time to a verified": "test_numbers_of_table_2",
         "| dimension x rows | MPLFP": "test_numbers_of_table_2",
         "Section 8 names sublinear time": "test_numbers_of_sublinear",
+        "Section 8 also names incremental": "test_numbers_of_retraining",
         "**Generator.**": "test_numbers_of_table_2",
         "**Smoothed perceptron.**": "test_numbers_of_table_2",
         "**Iterated smoothed": "test_numbers_of_table_2",

@@ -30,6 +30,7 @@ SAMPLES: Final = (
     "conic_rescaling",
     "central_cuts",
     "sublinear",
+    "retraining",
 )
 """The experiments that are read: their runs end with the answers that the theorems speak of."""
 NOT_MEASURED: Final = "no stored run of it ended as its theorem says"
@@ -136,8 +137,8 @@ def tightness() -> Exhibit:
     proved answers), ``kind`` of the bound; ``problems``; ``least`` and ``largest`` ratio over them;
     ``reason`` why an algorithm has no bound. For bounds of the worst case the ratio is that of the
     largest updates over the seeds, for those of the expectation that of the means. It reads the
-    samples rates, bounds, maxcut_oracles, tiny_margin, conic_rescaling, central_cuts and
-    sublinear.
+    samples rates, bounds, maxcut_oracles, tiny_margin, conic_rescaling, central_cuts,
+    sublinear and retraining.
     """
     lines_measured = measured()
     lines = [*lines_measured, *unbounded(line.algorithm for line in lines_measured)]

@@ -119,5 +119,5 @@ def _lines(evidence: Evidence) -> list[Line]:
 
 
 def _status(line: Line) -> str:
-    others = [entry.status_counts for entry in line.entries.values() if not entry.feasible]
-    return "; ".join(dict.fromkeys(others))
+    statuses = [entry.status_counts for entry in line.entries.values() if not entry.feasible]
+    return "; ".join(dict.fromkeys(statuses))
