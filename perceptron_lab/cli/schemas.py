@@ -101,8 +101,14 @@ class VerdictOutput(BaseModel):
     verdict: str
     proved: bool
     classes: list[str | int | float | bool]
-    positive: str | int | float | bool
+    positive: str | int | float | bool | None
     modelled: str
+    condition: str
+    family: str
+    link: str
+    ties: str | None
+    observations: list[list[int]] | None
+    equalities: list[int] | None
     intercept: str | None
     constant_columns: list[str]
     reference_levels: dict[str, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -19,11 +19,14 @@ from perceptron_lab.core.goals import Budget, Goal, Width
 from perceptron_lab.core.run_options import RunOptions, Stop, Watch
 from perceptron_lab.datasets.formats.columns import Columns, listed_columns
 from perceptron_lab.experiments.configuration.yaml_source import Source
+from perceptron_lab.problems.separation.families.kinds import VARIABLES
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.formats.linear_programs import NegativeUpper
     from perceptron_lab.systems.constructors import Margin
 
+_SPECIFIED: Final = ("family", "link", "ties")
+"""The options of --verdict that specify a model; others are its variables."""
 _LINEAR: Final = ("--negative-upper", "--conflict", "--relax")
 _UNUSED: Final = {
     "--verdict": (
@@ -70,6 +73,7 @@ def command(
     as_json: bool,
     save: Path | None,
     plot: Path | None,
+    **model: str | None,
 ) -> int:
     """Solve the feasibility problem in FILE and verify the answer.
 
@@ -86,13 +90,14 @@ def command(
     _refuse_misplaced(save, plot, "auto" if optimum else algorithm)
     features = listed_columns(listed, divided=True)
     asked_of = (labels, rows, drop_missing, one_hot, drop, features, reference, positive)
-    columns = Columns(*asked_of, negative_upper)
+    columns = Columns(*asked_of, negative_upper, _stated(model, VARIABLES))
     _refuse_unused(click.get_current_context())
 
     def found_in(watch: Watch | None, stop: Stop) -> FileAnswer:
         if verdict or ellipsoid:
             ask = _asking("verdict" if verdict else "ellipsoid")
-            return ask(file, columns, seconds=budget_seconds, stop=stop)
+            models = (_stated(model, _SPECIFIED),) if verdict else ()
+            return ask(file, columns, *models, seconds=budget_seconds, stop=stop)
         choices: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
         options = RunOptions(
             oracles=[registry.load("oracle", name)() for name in oracles],
@@ -117,6 +122,11 @@ def command(
     failed = answer_of_file.status is not None and answer_of_file.status.failed
     # What is proved is printed and saved even so: the code alone tells scripts of Ctrl-C
     return 130 if interrupt.asked() else int(failed)
+
+
+def _stated(options: Mapping[str, str | None], names: Sequence[str]) -> dict[str, str]:
+    """Return the values of the named options that are not None."""
+    return {name: value for name in names if (value := options[name]) is not None}
 
 
 def _deliver(
@@ -197,6 +207,11 @@ def _printed(file_answer: FileAnswer) -> list[str]:
 def _refuse_unused(context: click.Context) -> None:
     """Raise an error for options that do not apply to the question."""
     question = next((name for name in _UNUSED if context.params[name.strip("-")]), "")
+    model = next(
+        (name for name in (*_SPECIFIED, *VARIABLES) if context.params[name] is not None), None
+    )
+    if model is not None and question != "--verdict":
+        raise InputError(f"--{model} belongs to --verdict; add it, or leave --{model} out")
     options = {option.opts[0]: option for option in context.command.params}
     for name in _UNUSED.get(question, ()):
         value = context.params[options[name].name or ""]

@@ -22,6 +22,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Goal, goal_of
 from perceptron_lab.datasets.formats.columns import LAST
 from perceptron_lab.datasets.formats.file_contents import FORMATS
+from perceptron_lab.problems.separation.families.kinds import BINARY_LINKS, FAMILIES, TIES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -61,6 +62,15 @@ def _bytes(text: str) -> int:
         raise click.BadParameter(f"received {text!r}; allowed: {LEAST_MEMORY // 10**6}MB or more")
     return size
 
+
+_VARIABLES: Final = {
+    "counts": "the numbers of trials (binomial, log-binomial), or of equal observations",
+    "weights": "frequencies or weights >= 0; rows of weight 0 are left out",
+    "strata": "strata (conditional, cox)",
+    "offset": "an offset",
+    "time": "times of events and of censoring (cox)",
+    "start": "times from which on rows are at risk (cox)",
+}
 
 _OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
     # Whether it exists is asked when it is read: - is standard input
@@ -179,6 +189,30 @@ _OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
         help="Decide instead, in exact arithmetic, whether the classes are completely or "
         "quasi-completely separated or overlap, and which coefficients of logistic "
         "regression diverge.",
+    ),
+    click.option(
+        "--family",
+        type=click.Choice(tuple(FAMILIES)),
+        help="With --verdict: the model, where --labels is its response. By default binomial: "
+        "logistic regression of two classes.",
+    ),
+    click.option(
+        "--link",
+        type=click.Choice(BINARY_LINKS),
+        help="With --family binomial or ordinal: the link, by default logit.",
+    ),
+    *(
+        click.option(
+            f"--{name}",
+            metavar="COLUMN",
+            help=f"With --verdict: the column of {words}, by name or number.",
+        )
+        for name, words in _VARIABLES.items()
+    ),
+    click.option(
+        "--ties",
+        type=click.Choice(TIES),
+        help="With --family cox: the treatment of tied events, by default breslow.",
     ),
     click.option(
         "--optimum",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -71,17 +71,22 @@ class VerdictAnswer(FileAnswer):
 def verdict_answer(
     file: Path,
     columns: Columns | None = None,
+    model: Mapping[str, str] | None = None,
     *,
     seconds: float | None = None,
     stop: Callable[[], object] | None = None,
 ) -> VerdictAnswer:
-    """Decide whether the two classes of a file are separated, as ``plab solve --verdict`` does.
+    """Decide whether estimates of a model of a file exist, as ``plab solve --verdict`` does.
 
     Parameters
     ----------
     file, columns
         As for :func:`~perceptron_lab.datasets.collections.problem_files.read_problem`; numbers of a
         text are the decimals printed, with however many digits.
+    model
+        ``family``, ``link`` and ``ties``, as far as they are not the default ones of
+        :func:`~perceptron_lab.problems.separation.separation.separation`; the variables of a model
+        are columns of the file.
     seconds
         After about so many the verdict is ``undecided``; None for no limit.
     stop
@@ -89,7 +94,7 @@ def verdict_answer(
     """
     columns = columns or Columns()
     with with_path(file):
-        examples, contents = labelled_file(file, columns)
+        examples, contents = labelled_file(file, columns, model)
         verdict = replace(
             verdict_for(examples, max_seconds=seconds, stop=stop), lines=contents.lines
         )

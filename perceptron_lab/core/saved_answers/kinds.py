@@ -299,6 +299,7 @@ VERDICT: Final = (
     Field("intercept", or_null(TEXT), Check.SEPARATION),
     Field("constant_columns", list_of(TEXT), Check.SEPARATION),
     Field("reference_levels", MAPPING, Check.SEPARATION),
+    Field("model", MAPPING, Check.SEPARATION, required=False),
 )
 """The fields of a file of ``SeparationVerdict.save``."""
 

@@ -155,6 +155,8 @@ class Columns:
     negative_upper
         Of linear programs: the lower bound of a column with a negative upper bound and no lower
         bound, ``zero`` or ``free``; None for the convention of the format.
+    variables
+        Variable of a model, such as ``weights`` -> the column that holds it, in the same form.
     """
 
     labels: str | None = None
@@ -166,6 +168,7 @@ class Columns:
     reference: tuple[str, ...] = ()
     positive: str | None = None
     negative_upper: NegativeUpper | None = None
+    variables: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reference", tuple(self.reference))  # JSON has lists
@@ -175,6 +178,8 @@ class Columns:
                 f"{self.option('one_hot')}, which gives the levels of a column columns of 0 and 1: "
                 "add it, or leave the reference out"
             )
+        if not all(isinstance(text, str) for pair in self.variables.items() for text in pair):
+            raise InputError("variables of a model are named by texts, and so are their columns")
         if self.labels is not None and self.rows:
             raise InputError("labels and rows both; rows have no labels: leave one out")
         object.__setattr__(self, "drop", listed_columns(self.drop))
@@ -191,10 +196,15 @@ class Columns:
         """
         return None if self.labels is None else column_index(self.labels, names, empty)
 
+    def variable_indices(self, names: Sequence[str]) -> dict[str, int]:
+        """Return the index of the column of each variable, from 0."""
+        return {role: column_index(name, names) for role, name in self.variables.items()}
+
     @property
     def named(self) -> list[str]:
         """The columns that are selected by name and not by number."""
-        columns = (*([] if self.labels is None else [self.labels]), *self.drop, *self.columns)
+        labels = [] if self.labels is None else [self.labels]
+        columns = (*labels, *self.drop, *self.columns, *self.variables.values())
         return [name for name in columns if not name.isdigit()]
 
     def features_in(self, names: Sequence[str], labels: int | None) -> list[int]:
@@ -214,7 +224,8 @@ class Columns:
             raise InputError(
                 f"column {names[both[0]]!r} is to be left out and used; delete one of the two"
             )
-        return [j for j in range(len(names)) if j in selected - dropped and j != labels]
+        omitted = {labels, *self.variable_indices(names).values()} | dropped
+        return [j for j in range(len(names)) if j in selected and j not in omitted]
 
     def reference_levels(
         self, levels: Mapping[str, Sequence[str]], *, intercept: bool
@@ -315,6 +326,8 @@ class Contents:
         The label of the positive class, where it was asked for.
     reference_levels
         Column of texts -> the level that got no column of zeros and ones.
+    variables
+        Variable of a model -> its values, shape ``(m,)``.
     """
 
     rows: Any
@@ -325,6 +338,7 @@ class Contents:
     decimals: AnyArray | None = None
     positive: object = None
     reference_levels: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, AnyArray] = field(default_factory=dict)
 
     def two_classes(self) -> TwoClasses:
         """Return the labels, which have to exist, as two classes."""

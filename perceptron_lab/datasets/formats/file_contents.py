@@ -136,6 +136,12 @@ def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) 
             f"{path}: columns are chosen by name or number in {', '.join(_TEXTS)} and .parquet "
             "files only; leave the option out"
         )
+    if columns.variables and kind not in (*_TEXTS, ".parquet"):
+        role, column = next(iter(columns.variables.items()))
+        raise DataError(
+            f"{path}: {columns.option(role, column)} names a column of {', '.join(_TEXTS)} and "
+            ".parquet files only; save the table as one of these"
+        )
     if (columns.drop_missing or columns.one_hot) and kind not in _TEXTS:
         raise DataError(
             f"{path}: rows are dropped and texts encoded in {', '.join(_TEXTS)} files only; leave "
@@ -237,9 +243,11 @@ def _parquet(path: Path, columns: Columns, memory: int) -> Contents:
     if label_column is None:
         columns.refuse_hidden_labels(features, parquet_column(path, features[-1]))
         return Contents(rows, features=features, notes=notes)
-    return Contents(
-        rows, parquet_column(path, names[label_column]), features, names[label_column], notes
-    )
+    variables = {
+        role: parquet_column(path, names[j]) for role, j in columns.variable_indices(names).items()
+    }
+    labels = parquet_column(path, names[label_column])
+    return Contents(rows, labels, features, names[label_column], notes, variables=variables)
 
 
 def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -141,10 +142,26 @@ class _Table:
     columns: Columns
     truths: set[int] = field(default_factory=set)  # columns of True and False, filled by reading
 
+    @cached_property
+    def _names(self) -> list[str]:
+        """The names of the columns, or their numbers."""
+        return self.header or [str(j + 1) for j in range(self.lines.width)]
+
+    @cached_property
+    def _variables(self) -> dict[str, int]:
+        """Variable of a model -> its column."""
+        return self.columns.variable_indices(self._names)
+
+    @property
+    def _texts(self) -> list[int]:
+        """The columns whose entries may be texts: labels and variables."""
+        labels = [] if self.label_column is None else [self.label_column]
+        return [*labels, *self._variables.values()]
+
     def read(self, *, exact: bool = False) -> Contents:
         """Return the numbers of all lines; ``exact`` as for :func:`read_text`."""
-        names = self.header or [str(j + 1) for j in range(self.lines.width)]
-        index, selected = self._row_names(), self.columns.features_in(names, self.label_column)
+        index = self._row_names()
+        selected = self.columns.features_in(self._names, self.label_column)
         index = index if index in selected else None
         features = [j for j in selected if j != index and j not in self.empty]
         if not features:
@@ -154,8 +171,8 @@ class _Table:
             )
         commas = self._decimal_commas(features)
         categories, references = self._encoding(features) if self.columns.one_hot else ({}, {})
-        printed, arrays, classes, count = PrintedNumbers(), [], list[str](), 0
-        kept_words, numbers = list[AnyArray](), list[int]()
+        printed, arrays, count = PrintedNumbers(), [], 0
+        kept_words, numbers, texts = list[AnyArray](), list[int](), list[AnyArray]()
         for chunk in self._chunks():
             count += len(chunk)
             complete, words, values = self._converted(chunk, features, categories)
@@ -163,9 +180,7 @@ class _Table:
             arrays.append(values)
             kept_words += [words] * exact
             numbers += complete.lines.tolist()
-            classes += (
-                [] if self.label_column is None else complete.texts[:, self.label_column].tolist()
-            )
+            texts.append(complete.texts[:, self._texts])
         if not sum(map(len, arrays)):
             raise InputError(
                 "only names of columns are in the file; give rows of numbers below"
@@ -182,9 +197,12 @@ class _Table:
                 for value in categories.get(j, [""])
             ]
         contents.reference_levels = references
+        columns = np.concatenate(texts).T.tolist()
         if self.label_column is not None:
             contents.label = self._name(self.label_column)
-            contents.classes = self._labels(classes, self.label_column)
+            contents.classes = self._labels(columns.pop(0), self.label_column)
+        pairs = zip(self._variables, columns, strict=True)
+        contents.variables = {role: self._values(column) for role, column in pairs}
         contents.lines, contents.reading = np.array(numbers), self._reading(count, features)
         perhaps = [*self._possible_names_note(), *self._possible_index_note(contents, features)]
         contents.notes = [*self._omission_notes(index, features), *commas, *perhaps]
@@ -216,8 +234,12 @@ class _Table:
                     f"{remark[1]!r}; "
                     "give a comment a line that begins with #"
                 )
-        numbers = [number_text(text, self.lines.separator) for text in classes]
-        return as_labels(numbers if all(map(is_number, numbers)) else classes)
+        return self._values(classes)
+
+    def _values(self, texts: Sequence[str]) -> AnyArray:
+        """Return texts as numbers if all are numeric."""
+        numbers = [number_text(text, self.lines.separator) for text in texts]
+        return as_labels(numbers if all(map(is_number, numbers)) else texts)
 
     def _omission_notes(self, index: int | None, features: Sequence[int]) -> Iterator[str]:
         """Yield sentences on omitted columns and lines."""
@@ -239,9 +261,7 @@ class _Table:
             yield f"the first column, {called}, {does}: left out"
         if self.columns.drop:
             yield f"left out as asked: {', '.join(self.columns.drop)}"
-        unused = [
-            j for j in range(self.lines.width) if j not in (*features, index, self.label_column)
-        ]
+        unused = [j for j in range(self.lines.width) if j not in (*features, index, *self._texts)]
         if self.columns.columns and unused:
             yield f"not used, as asked: {', '.join(map(self._name, unused[:_MOST_NAMES]))}"
         if self.empty:
@@ -262,6 +282,7 @@ class _Table:
             words.append(f"names in line {self.lines.first}; coordinates {', '.join(names)}{more}")
         if self.label_column is not None:
             words.append(f"labels in {self._named(self.label_column)}")
+        words += [f"{role} in {self._named(j)}" for role, j in self._variables.items()]
         return "; ".join(words)
 
     def _possible_names_note(self) -> Iterator[str]:
@@ -283,8 +304,7 @@ class _Table:
         self, chunk: Fields, features: Sequence[int], categories: dict[int, list[str]]
     ) -> tuple[Fields, AnyArray, FloatArray]:
         """Return the complete rows, their printed numbers, and the nearest doubles."""
-        texts = [*categories, *([] if self.label_column is None else [self.label_column])]
-        if not self._missing_entries(chunk, texts).any():
+        if not self._missing_entries(chunk, [*categories, *self._texts]).any():
             words = self._words(chunk, features, categories)
             with suppress(ValueError):
                 values = self._doubles(words)
@@ -303,7 +323,7 @@ class _Table:
 
     def _complete(self, chunk: Fields, features: Sequence[int]) -> Fields:
         """Return the complete rows; raise an error for others unless ``drop_missing``."""
-        columns = [*features, *([] if self.label_column is None else [self.label_column])]
+        columns = [*features, *self._texts]
         lacking = self._missing_entries(chunk, columns)
         if not lacking.any():
             return chunk

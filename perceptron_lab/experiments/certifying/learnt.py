@@ -183,6 +183,11 @@ def on_task(task: Task, proof: Mapping[str, FloatArray], *, affine: bool) -> tup
 
 def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading, Exact]:
     """Return how a checker reads the file of a saved verdict, and the claims that it proves."""
+    if "model" in saved.record:
+        raise DataError(
+            "NOT CERTIFIED: certificates state verdicts on two classes without weights, not on "
+            f"{saved.record['model'].get('family')} models; `plab verify` verifies the file"
+        )
     verdict = proved_on_file(saved, file, columns)
     # The file itself has columns that the verdict leaves out, so its rows are written anew
     if verdict.constant_columns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,7 @@ from perceptron_lab.core.errors import (
 from perceptron_lab.core.saved_answers.fields import Check
 from perceptron_lab.core.saved_answers.files import read_answer
 from perceptron_lab.datasets.formats.columns import Columns, Contents
-from perceptron_lab.datasets.formats.file_contents import read_contents
+from perceptron_lab.datasets.formats.file_contents import in_lines, read_contents
 from perceptron_lab.experiments.provenance.environment import resolved
 from perceptron_lab.experiments.verification.certified_problem import (
     MEND,
@@ -32,7 +33,9 @@ from perceptron_lab.experiments.verification.claims import Verdict, Verified
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import refuse_not_finite
 from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.problems.separation.families.options import of_record
 from perceptron_lab.problems.separation.labelled import Labelled, labelled_of
+from perceptron_lab.problems.separation.modelled import modelled_of
 from perceptron_lab.problems.separation.pair_verification import ProofError
 from perceptron_lab.problems.separation.verdict import SavedVerdict, SeparationVerdict, read_verdict
 from perceptron_lab.problems.separation.verdict_record import UNDECIDED
@@ -56,7 +59,9 @@ def on_verdict(path: Path, problems: CertifiedProblems) -> Verified:
     verified, own_file = Verified(path.stem, "", LABEL, "", Verdict.DAMAGED), problems.own
     try:
         saved = verdict_with_data(path, own_file)
-        verified = replace(verified, status=str(saved.record["verdict"]))
+        family = saved.record.get("model", {}).get("family")
+        label = f"{LABEL} ({family})" if family else LABEL
+        verified = replace(verified, label=label, status=str(saved.record["verdict"]))
         # The user may have named the wrong file, so an error need not be damage
         verified = replace(verified, verdict=Verdict.NOT_PROVED) if own_file else verified
         folder = own_file.file.parent if own_file else problems.base
@@ -120,7 +125,8 @@ def proved_on_file(saved: SavedVerdict, file: Path, columns: Columns) -> Separat
             "written before --one-hot had reference levels, with a coefficient of every level; ask "
             "again: plab solve FILE --labels COLUMN --one-hot --verdict --save FILE"
         )
-    return saved.verify_on(labelled_file(file, columns, leave_out=saved.omits_constant_columns)[0])
+    leave_out, model = saved.omits_constant_columns, saved.record.get("model")
+    return saved.verify_on(labelled_file(file, columns, model, leave_out=leave_out)[0])
 
 
 def _without_proof(verified: Verified, saved: SavedVerdict) -> Verified:
@@ -134,26 +140,32 @@ def _without_proof(verified: Verified, saved: SavedVerdict) -> Verified:
 
 
 def labelled_file(
-    file: Path, columns: Columns, *, leave_out: bool = True
+    file: Path,
+    columns: Columns,
+    model: Mapping[str, Any] | None = None,
+    *,
+    leave_out: bool = True,
 ) -> tuple[Labelled, Contents]:
     """Return the labelled rows of a file, exactly, and its contents.
 
-    ``leave_out`` is as for :func:`~perceptron_lab.problems.separation.labelled.labelled_of`.
+    ``leave_out`` is as for :func:`~perceptron_lab.problems.separation.labelled.labelled_of`, and
+    ``model`` states ``family``, ``link`` and ``ties`` of a model, whose variables are in the file.
     """
     contents = read_contents(file, columns, exact=True)
     if contents.classes is None:
         raise InputError(
             "a verdict needs two classes; name the column of labels with --labels COLUMN"
         )
-    names, numbers = contents.features, contents.decimals
-    examples = labelled_of(
-        _exact(contents),
-        contents.classes,
-        names,
-        numbers,
-        positive=contents.positive,
-        leave_out=leave_out,
-    )
+    names, numbers, positive = contents.features, contents.decimals, contents.positive
+    options = of_record(model or {}, contents.variables)
+    doubles, labels = _exact(contents), contents.classes
+    with in_lines(contents.lines):
+        if options.plain:
+            examples = labelled_of(
+                doubles, labels, names, numbers, positive=positive, leave_out=leave_out
+            )
+        else:
+            examples = modelled_of(doubles, labels, options, names, numbers, positive=positive)
     return replace(examples, reference_levels=contents.reference_levels), contents
 
 

@@ -260,7 +260,9 @@ def _of_examples(
     options = of_record(record, variables)
     positive = _positive(saved, y) if len(saved.record["classes"]) == 2 else None
     if record:
-        examples = modelled(X, y, options, affine=record["affine"], positive=positive)
+        examples = modelled(
+            X, y, options, affine=bool(record.get("affine", True)), positive=positive
+        )
     elif saved.omits_constant_columns:
         affine = saved.record["intercept"] is not None
         examples = labelled(X, y, affine=affine, positive=positive)

@@ -234,7 +234,8 @@ class VerdictRecord:
             return record | {"observations": None, "equalities": None}
         few = len(self.model.first) <= MOST_LISTED
         pairs = np.stack([self.model.first, self.model.second], axis=1).tolist() if few else None
-        record = {name: getattr(self.model, name) for name in ("family", "link", "ties")}
+        ties = self.model.ties if self.model.family == "cox" else None
+        record = {"family": self.model.family, "link": self.model.link, "ties": ties}
         equalities = self.model.equalities.tolist() if few else None
         return record | {"observations": pairs, "equalities": equalities}
 

@@ -13,6 +13,8 @@ from typing import Final
 
 BINARY_LINKS: Final = ("logit", "probit", "cloglog", "loglog", "cauchit")
 """Links with a continuous, strictly increasing F from 0 to 1; the first one is the default."""
+VARIABLES: Final = ("counts", "weights", "strata", "offset", "time", "start")
+"""Options with a value for each observation."""
 TIES: Final = ("breslow", "efron", "exact", "discrete")
 
 _PENALISED = "a penalised likelihood has estimates: Firth's (Kosmidis and Firth 2021), or a ridge"

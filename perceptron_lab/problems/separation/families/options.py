@@ -12,10 +12,8 @@ import numpy.typing as npt
 
 from perceptron_lab.core.errors import InputError, RowError, counted, did_you_mean
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.problems.separation.families.kinds import FAMILIES, TIES, Family
+from perceptron_lab.problems.separation.families.kinds import FAMILIES, TIES, VARIABLES, Family
 
-VARIABLES: Final = ("counts", "weights", "strata", "offset", "time", "start")
-"""Options with a value for each observation."""
 _EVERYWHERE: Final = ("counts", "weights", "offset")
 
 
@@ -65,8 +63,8 @@ class ModelOptions:
     @property
     def plain(self) -> bool:
         """Whether the model is logistic regression of two classes without any variable."""
-        values = [getattr(self, name) for name in VARIABLES]
-        return self.family == "binomial" and self.link == "logit" and values == [None] * len(values)
+        bare = all(getattr(self, name) is None for name in VARIABLES)
+        return self.family == "binomial" and self.link == "logit" and bare
 
     def _require_variables(self) -> None:
         missing = [name for name in self.kind.needs if getattr(self, name) is None]
