@@ -32,7 +32,9 @@ from perceptron_lab.estimators import (
     SoftSeparationClassifier,
     SquaredHingeClassifier,
 )
+from perceptron_lab.estimators.one_problem import LeastViolation
 from perceptron_lab.estimators.weights import distinct_rows
+from perceptron_lab.systems import ConicSystem
 from tests.repetitions import repeated
 
 SEPARATING = [
@@ -264,8 +266,25 @@ def test_a_warm_start_at_the_minimum_stays_there(model: Any) -> None:
 
 def test_other_classes_end_a_warm_start() -> None:
     rows, labels = make_blobs(40, centers=3, cluster_std=0.5, random_state=2)
-    warm = MaxMarginClassifier(warm_start=True).fit(rows, labels)
-    assert warm.fit(rows[labels < 2], labels[labels < 2]).coef_.shape == (1, 2)
+    two = labels < 2
+    warm = PerceptronClassifier(warm_start=True).fit(rows, labels).fit(rows[two], labels[two])
+    assert (warm.coef_ == PerceptronClassifier().fit(rows[two], labels[two]).coef_).all()
+
+
+def test_violations_count_in_proportion_to_weights() -> None:
+    system = ConicSystem.from_rows(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    points = np.array([[-1.0, 0.5]]), np.array([[0.5, -1.0]])
+    for counts, first in ((None, 1), (np.array([1.0, 3.0]), 0), (np.array([3.0, 1.0]), 1)):
+        best = LeastViolation(system, counts)
+        best(points[0][0])
+        best(points[1][0])
+        assert (best.point == points[first][0]).all()
+
+
+def test_the_limit_of_a_weighted_example_is_that_of_the_example() -> None:
+    model = MarginPerceptronClassifier(b=0.5, normalized=False, fit_intercept=False)
+    model.partial_fit([[2.0], [2.0]], [1, 1], [0, 1], [1.0, 0.25])
+    assert model.updates_.tolist() == [1]  # then f(x) = 4 is above b R^2 = 2
 
 
 def test_weights_are_routed() -> None:
