@@ -47,6 +47,19 @@ def test_ratios_are_those_of_medians_on_the_same_problem() -> None:
     assert frame["status"].tolist() == [""] * 4
 
 
+def test_a_label_of_few_instances_is_compared_with_these_instances() -> None:
+    frame = lines(
+        table(
+            *(row("a", "MPLFP", s, seed=i) for i, s in enumerate((2.0, 8.0, 4.0))),
+            row("a", "PCT", 40.0, seed=1, **LIMIT),
+            row("a", "VN", 24.0, seed=1),
+            row("a", "SPCT", 3.0, seed=7),
+        )
+    )
+    assert frame["ratio"].fillna(0.0).tolist() == [1.0, 0.0, 3.0, 0.0]
+    assert frame["ratio at least"].fillna(0.0).tolist() == [0.0, 5.0, 0.0, 0.0]
+
+
 def test_the_paper_is_listed_with_problems_of_its_shapes_and_labels() -> None:
     rows = [
         row(f"{dimension}x{count}", label, 1.0, dimension=dimension, constraints=count)
