@@ -56,6 +56,7 @@ SHORT = 2.0**20
 # Weights with norm(A w) below this part of the sum of norms may be brought inside
 NEAR = 1e-6
 RATIONAL = "in rational numbers, with errors"
+ALGEBRAIC = "in a number field, with errors"
 
 # Finds doubles near exact weights of rows, near given ones; None where it does not
 Exactly = Callable[[Matrix, FloatArray], FloatArray | None]
@@ -66,11 +67,13 @@ class InfeasibilityProof:
     """Weights near exact ones with A w = 0, and a ``ratio`` < 1 that proves these to exist.
 
     The ratio bounds q, or the relative errors of the weights of a vertex; ``method`` says which.
+    ``remark`` is a sentence on exact weights that are irrational.
     """
 
     weights: FloatArray
     ratio: float
     method: str
+    remark: str = ""
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing

@@ -71,8 +71,11 @@ def kind_fault(
 ) -> str | None:
     """Return why the kind of a certificate is not proved of a system; empty if it is.
 
-    None if nothing is stated that could be proved. The parameters are those of :func:`kind_claim`.
+    None if what is stated is not proved and cannot be refuted. The parameters are those of
+    :func:`kind_claim`.
     """
+    if certificate.get("infeasibility", NO_STRICT) == NO_STRICT:
+        return None if {*PROOFS, "boundary_point"} & certificate.keys() else ""
     claim = kind_claim(system, certificate, weights)
     pencil = None if claim is None else system.exact_pencil()
     if claim is None or pencil is None:

@@ -231,9 +231,12 @@ class Verifier:
         if upper is not None and bound is not None and upper <= bound:
             if self.goal == "decide" and self._seek_exact_weights(claim.weights, state.point):
                 return Status.INFEASIBLE
+            attempt = self.system.prove_irrational if self.goal == "decide" else None
+            proof, remark = (attempt and self._try_proof(attempt, claim.weights)) or (None, "")
+            if self._accept_infeasibility(proof):
+                return Status.INFEASIBLE
             self.say(f"a margin of at most {text_above(upper, 3)} is proved")
-            if self.goal == "decide":
-                self._add(self._try_proof(self.system.remark_on_weights, claim.weights) or "")
+            self._add(remark)
             self.certificate["claim"] = {"margin_below": bound}
             return Status.MARGIN_BOUNDED
         verified = (
@@ -273,6 +276,7 @@ class Verifier:
             "exact weights with A w = 0 are proved to exist near these: "
             f"{self._consequence(proof.weights)}"
         )
+        self._add(proof.remark)
         return True
 
     def _consequence(self, weights: FloatArray) -> str:

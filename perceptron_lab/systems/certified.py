@@ -26,7 +26,12 @@ import scipy
 import scipy.sparse as sp
 
 from perceptron_lab.certificates.contract import PointProof
-from perceptron_lab.certificates.infeasibility import RATIONAL, InfeasibilityProof, prove_infeasible
+from perceptron_lab.certificates.infeasibility import (
+    ALGEBRAIC,
+    RATIONAL,
+    InfeasibilityProof,
+    prove_infeasible,
+)
 from perceptron_lab.certificates.margin import prove_point, prove_weights
 from perceptron_lab.certificates.norms import cached_bound, norm_bound
 from perceptron_lab.cones.base import Cone
@@ -44,7 +49,7 @@ from perceptron_lab.core.time_limit import check_time, seconds_left
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.systems.counted import CountedSystem
-from perceptron_lab.systems.exact_pencil import ExactPencil, flat_weights, guess_of
+from perceptron_lab.systems.exact_pencil import ExactPencil, flat_of, flat_weights, guess_of
 
 # Rows whose part of the sum of norms is below such a part of the largest may be left out
 _PARTS = (1e-2, 1e-5, 1e-9, 1e-13)
@@ -428,19 +433,25 @@ class CertifiedSystem(CountedSystem):
         weights_found = search_exact_weights(operator, self.weights_to_origin(weights), scores)
         return None if weights_found is None else InfeasibilityProof(weights_found, 0.0, RATIONAL)
 
-    def remark_on_weights(self, weights: FloatArray) -> str:
-        """Return a sentence on weights that are not rational, or an empty one."""
+    def prove_irrational(self, weights: FloatArray) -> tuple[InfeasibilityProof | None, str]:
+        """Prove infeasibility by irrational weights, near the given ones; or return a remark."""
         pencil = self.exact_pencil()
         if pencil is None or not np.isfinite(weights).all():
-            return ""
-        from perceptron_lab.systems.face_weights import irrational_entry
+            return None, ""
+        from perceptron_lab.systems.algebraic_weights import AlgebraicWeights, algebraic_weights
 
         _, cone = self._innermost()
-        irrational = irrational_entry(pencil, guess_of(cone, self.weights_to_origin(weights)))
-        if irrational is None:
-            return ""
-        digits = Decimal(irrational.numerator) / Decimal(irrational.denominator)
-        return (
+        exact = algebraic_weights(pencil, guess_of(cone, self.weights_to_origin(weights)))
+        if isinstance(exact, AlgebraicWeights):
+            remark = (
+                f"these weights are irrational, in Q(a), {exact}; whether rational ones exist is "
+                "not decided"
+            )
+            return InfeasibilityProof(flat_of(cone, exact.weights), 0.0, ALGEBRAIC, remark), ""
+        if exact is None:
+            return None, ""
+        digits = Decimal(exact.numerator) / Decimal(exact.denominator)
+        return None, (
             "weights with A w = 0 were computed on the boundary of the dual cone, and as far as "
             f"60 digits tell they are irrational: an entry of their range is near {digits}"
         )

@@ -253,8 +253,8 @@ class EliminatedSystem(ConicSystem):
       M'w = C'v for some v: w and v are weights of Farkas' lemma for the system as given.
 
     Where equations and cones meet only on the boundary of K no x is strictly inside: the answer is
-    INFEASIBLE, unless all weights that prove it are irrational. Margins, bounds and a ``start`` are
-    those in the coordinates (t, z).
+    INFEASIBLE, unless all weights that prove it have a high algebraic degree. Margins, bounds and a
+    ``start`` are those in the coordinates (t, z).
 
     Parameters
     ----------

@@ -172,3 +172,14 @@ def guess_of(cone: Cone, weights: FloatArray) -> list[FloatArray]:
         part.matrix(block / part.multiplicity) if isinstance(part, Semidefinite) else block
         for part, block in blocks
     ]
+
+
+def flat_of(cone: Cone, blocks: Sequence[FloatArray]) -> FloatArray:
+    """Return weights by blocks as flat ones: the inverse of :func:`guess_of`."""
+    parts = [
+        block[part.rows, part.columns] * part.multiplicity
+        if isinstance(part, Semidefinite)
+        else block
+        for (part, _), block in zip(cone.blocks, blocks, strict=True)
+    ]
+    return np.concatenate(parts)

@@ -116,16 +116,16 @@ def weights_near(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Weights | 
         ]
         for refined in refinements:
             # Exact arithmetic with long entries takes seconds and proves nothing
-            weights = _solved(pencil, refined) if refined and not _long_entries(refined) else None
+            weights = _solved(pencil, refined) if refined and not long_entries(refined) else None
             if weights is not None:
                 return weights
     return None
 
 
-def irrational_entry(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Fraction | None:
-    """Return an entry of K of computed weights, to many digits, that is no short fraction; or None.
+def refined_bases(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Iterator[list[Basis]]:
+    """Yield bases to many digits whose K the equations determine and that are no short fractions.
 
-    Newton's method has converged to it: A w = 0 has a solution of some ranks there, and as far as
+    Newton's method has converged to them: A w = 0 has a solution of some ranks there, and as far as
     its digits tell no rational one.
     """
     for cut in CUTS[:-1]:
@@ -133,13 +133,11 @@ def irrational_entry(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Fracti
         if any(basis.pivots for basis in bases) and not _too_large(pencil, bases):
             newton = RangeNewton(pencil)
             refined = (newton.refined(bases) or []) if newton.determines(bases) else []
-            long = _long_entries(refined)
-            if long:
-                return long[0]
-    return None
+            if long_entries(refined):
+                yield refined
 
 
-def _long_entries(bases: Sequence[Basis]) -> list[Fraction]:
+def long_entries(bases: Sequence[Basis]) -> list[Fraction]:
     """Return the entries of K that are no short fractions."""
     entries = [x for basis in bases if basis.framed for x in basis.tail.ravel().tolist()]
     return [x for x in entries if max(abs(x.numerator), x.denominator) > LONGEST_ENTRY]
@@ -467,7 +465,9 @@ class RangeNewton:
             replace(
                 basis,
                 tail=_entrywise(rational, basis.tail),
-                core=(basis.core / unit).astype(float),
+                core=_entrywise(
+                    lambda x: Fraction(int(x), unit), np.atleast_2d(basis.core)
+                ).reshape(basis.core.shape),
             )
             for basis in state
         ]

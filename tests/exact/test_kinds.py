@@ -214,3 +214,17 @@ def test_a_second_order_system_without_objective_is_certified(tmp_path: Path) ->
     ((sentence, reason),) = checker().check(cell.kind, cell.data, kinds_checker().check_kind)
     assert not reason
     assert sentence.startswith("no y has A y in the closed cone and x_0 = 1, and their distance")
+
+
+def test_a_feasible_answer_has_no_kind(tmp_path: Path) -> None:
+    text = CASES["feasible, [[x, 1], [1, x]]"][0]
+    (tmp_path / "model.dat-s").write_text(text)
+    assert main(["solve", str(tmp_path / "model.dat-s"), "--save", str(tmp_path / "a.npz")]) == 0
+    (cell,) = verify(tmp_path / "a.npz").cells
+    assert cell.verdict is Verdict.PROVED
+    assert not {"certificate.infeasibility", "certificate.chain"} & {*cell.not_verified}
+    arrays = dict(np.load(tmp_path / "a.npz"))
+    record = json.loads(str(arrays["json"]))
+    record["certificate"]["infeasibility"] = "weak"
+    np.savez(tmp_path / "b.npz", **(arrays | {"json": np.array(json.dumps(record))}))
+    assert verify(tmp_path / "b.npz").cells[0].verdict is Verdict.NOT_PROVED

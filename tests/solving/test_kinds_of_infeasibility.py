@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, Status, solve
-from perceptron_lab.core.results import Result
+from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.numerics.exact_texts import read_exact
+from perceptron_lab.systems.algebraic_weights import AlgebraicWeights, algebraic_weights
+from perceptron_lab.systems.exact_solutions import null_columns
 from perceptron_lab.systems.face_weights import semidefinite_terms
 from perceptron_lab.systems.pencil import SdpaData, homogenised
 
@@ -59,14 +65,65 @@ def semidefinite(data: SdpaData, x: list[Fraction]) -> bool:
     return semidefinite_terms(matrix, np.eye(order, dtype=int).tolist()) is not None
 
 
-def test_weights_that_are_all_irrational_are_reported() -> None:
-    """W13 = W22, W33 = 2 W12 and W23 = 2 W11 leave the ray vv', v = (1, 2^(1/3), 2^(2/3))."""
-    matrices = [np.zeros((3, 3)) for _ in range(3)]
-    for matrix, (i, j), k, value in zip(
-        matrices, [(0, 2), (0, 1), (1, 2)], [1, 2, 0], [-1.0, -0.5, -2.0], strict=True
-    ):
-        matrix[i, j] = matrix[j, i] = 0.5
-        matrix[k, k] = value
-    result = solve(ConicSystem.from_matrices(np.zeros((3, 3)), matrices))
-    assert result.status is Status.MARGIN_BOUNDED
-    assert "they are irrational: an entry of their range is near 0.62996052494743" in result.message
+def ray_of_a_root(polynomial: list[int], congruence: npt.NDArray[Any]) -> list[FloatArray]:
+    """Return all integer F_i with v'F v = 0 for v = P (1, a, a^2), p(a) = 0 and p of degree 3.
+
+    In Q(a) v'F v is a combination of 1, a and a^2, whose three coefficients have to be 0.
+    """
+    c, b, a, _ = polynomial
+    powers = np.zeros((5, 3), dtype=int)  # a^k in the basis 1, a, a^2
+    powers[0], powers[1], powers[2] = np.eye(3, dtype=int)
+    for k in (3, 4):
+        carry = powers[k - 1][2]
+        powers[k] = [-c * carry, powers[k - 1][0] - b * carry, powers[k - 1][1] - a * carry]
+    pairs = [(i, j) for i in range(3) for j in range(i, 3)]
+    equations = np.array([(1 + (i != j)) * powers[i + j] for i, j in pairs]).T
+    inverse = np.rint(np.linalg.inv(congruence)).astype(int)
+    matrices = []
+    for column in null_columns(equations.tolist()):
+        matrix = np.zeros((3, 3), dtype=int)
+        for (i, j), value in zip(pairs, column, strict=True):
+            matrix[i, j] = matrix[j, i] = value
+        matrices.append((inverse.T @ matrix @ inverse).astype(float))
+    return matrices
+
+
+ROOTS = {"a^3 = 2": [-2, 0, 0, 1], "a^3 = 3": [-3, 0, 0, 1], "a^3 + a = 1": [-1, 1, 0, 1]}
+TURNED = np.array([[1, 2, 0], [0, 1, -1], [1, 2, 1]])
+
+
+@pytest.mark.parametrize("name", ROOTS)
+@pytest.mark.parametrize("turn", [np.eye(3, dtype=int), TURNED], ids=["plain", "turned"])
+def test_irrational_weights_are_proved_in_a_number_field(name: str, turn: npt.NDArray[Any]) -> None:
+    """v'F v = 0 for all F leaves the ray vv': a has two complex conjugates, so no rational sum."""
+    system = ConicSystem.from_matrices(np.zeros((3, 3)), ray_of_a_root(ROOTS[name], turn))
+    result = solve(system, budget=Budget(seconds=60))
+    assert (result.status, result.infeasibility) == (Status.INFEASIBLE, "no strict point"), result
+    assert system.prove_infeasible(result.weights) is None  # no rational weights are near
+    stated = re.search(r"in Q\(a\), a the only root of (.*) in \[(.*), (.*)\];", result.message)
+    assert stated is not None
+    lower, upper = map(Fraction, stated.groups()[1:])
+    assert 0 < upper - lower < Fraction(1, 10**29)
+    values = [eval(stated[1].replace("^", "**"), {"a": x}) for x in (lower, upper)]
+    assert values[0] * values[1] < 0
+    # The same field: the other root is a rational function of this one
+    (real,) = (x.real for x in np.roots(ROOTS[name][::-1]) if abs(x.imag) < 1e-9)
+    weights = system.cone.blocks[-1][0].matrix(
+        result.weights[1:] / system.cone.blocks[-1][0].multiplicity
+    )
+    ray = turn @ np.array([1.0, real, real**2])
+    assert np.allclose(weights / weights.max(), np.outer(ray, ray) / np.outer(ray, ray).max())
+
+
+def test_weights_of_doubles_are_proved_in_no_field() -> None:
+    """Data that differ in the 30th digit have no weights near, and nothing is proved of them."""
+    pencil = ConicSystem.from_matrices(
+        np.zeros((3, 3)), ray_of_a_root(ROOTS["a^3 = 2"], TURNED)
+    ).exact_pencil()
+    assert pencil is not None
+    ray = TURNED @ np.array([1.0, 2 ** (1 / 3), 2 ** (2 / 3)])
+    guess = [np.zeros(1), np.outer(ray, ray)]
+    assert isinstance(algebraic_weights(pencil, guess), AlgebraicWeights)
+    changed = [(*row[:4], tuple(x * 10**30 for x in row[4])) for row in pencil.rows]
+    changed[1] = (*changed[1][:4], (changed[1][4][0] + 1, *changed[1][4][1:]))
+    assert not isinstance(algebraic_weights(replace(pencil, rows=changed), guess), AlgebraicWeights)

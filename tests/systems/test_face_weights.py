@@ -106,7 +106,7 @@ def test_exact_arithmetic_is_spared_irrational_ranges(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(face_weights, "_solved", watched)
     assert weights_near(pencil, [np.outer(ray, ray)]) is None
-    assert face_weights.irrational_entry(pencil, [np.outer(ray, ray)]) is not None
+    assert next(face_weights.refined_bases(pencil, [np.outer(ray, ray)]), None) is not None
     assert max(longest) < face_weights.LONGEST_ENTRY
 
 

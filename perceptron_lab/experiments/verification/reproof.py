@@ -23,7 +23,7 @@ from perceptron_lab.core.saved_answers.fields import Check, Kind
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.estimators.learners.learning import NO_BOUND as LEARNT_BOUND
 from perceptron_lab.estimators.learners.learning import Learner, prove
-from perceptron_lab.exact.kinds import kind_fault
+from perceptron_lab.exact.kinds import PROOFS, kind_fault
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Checks, Claims, ProofOutcome
 from perceptron_lab.experiments.verification.linear_answers import prove_linear
@@ -119,9 +119,11 @@ def _with_kind(
     weights: FloatArray | None,
 ) -> ProofOutcome:
     """Return an outcome with what is proved of the kind of infeasibility."""
-    if certificate.status is not Status.INFEASIBLE:
-        return finding
-    refusal = kind_fault(original_of(system), certificate.certificate, weights)
+    entries = certificate.certificate
+    present = sorted({"infeasibility", "boundary_point", *PROOFS} & entries.keys())
+    refusal: str | None = f"the status {certificate.status} has no {', '.join(present)}"
+    if not present or certificate.status is Status.INFEASIBLE:
+        refusal = kind_fault(original_of(system), entries, weights)
     if refusal:
         return replace(finding, faults=(*finding.faults, refusal))
     verified = finding.verified | ({Check.KIND} if refusal == "" else set())
@@ -381,7 +383,8 @@ def _upper(
     upper = original.prove_weights(weights)
     # Doubles may leave an upper bound slightly above 0, where an exact proof still decides
     if claims.status is Status.INFEASIBLE and upper != 0.0:
-        if original.prove_infeasible(weights) is None:
+        proof = original.prove_infeasible(weights) or original.prove_irrational(weights)[0]
+        if proof is None:
             faults.append("the weights do not prove that no point is strictly feasible")
         else:
             upper = 0.0
