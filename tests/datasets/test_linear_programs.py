@@ -249,16 +249,23 @@ def test_a_damaged_mps_file_is_refused_with_the_line(
         (LP.replace("<= 3", "<= 3,5"), "line 6: ',5' in the place of a name"),
         (LP.replace(">= 1", ">= 1e20"), "line 5: low is to be at least 1e20 or more"),
         (LP.replace("x <= 4", "x <= -1e21"), "line 9: x is to be at most -1e20 or less"),
-        (LP.replace("<= 3", "<= 3 + x y"), "line 6: 'y' in the place of + or -"),
+        (LP.replace("<= 3", "<= 3 + x y"), "line 6: 'y' in the place of + or -; write a sign"),
+        (
+            LP.replace("0.1 x", "1/3 x"),
+            "line 5: 1/3 is a fraction, which LP files do not have; mult",
+        ),
         (LP.replace("0.1 x", "1e-999 x"), "line 5: 1e-999 has an exponent beyond 400"),
-        (LP.replace("<= 3", ""), "line 7: 'equal' in the place of <=, >= or ="),
+        (LP.replace("<= 3", ""), "line 7: 'equal' in the place of <=, >= or =; give every"),
         (LP.replace("low: ", "low: b = 1 -> "), "line 5: a linear program has no indicator"),
         (LP.replace("low: 0.1 x", "low: [ x * y ]"), "line 5: '[' in the place of a linear term"),
         (LP.replace("x <= 4", "2 x <= 4"), "line 9: a bound is that of one variable by a number"),
         (LP.replace(">= 1", ">= 1 <= 4"), "line 5: two relations that are no range"),
         (LP.replace("general", "sos1"), "a linear program has no special ordered sets"),
         (LP.replace("end", ""), "it ends without 'end'"),
-        (LP.replace("0.1 x", "0.1 \N{CURRENCY SIGN} x\x01"), "unexpected '\\x01"),
+        (
+            LP.replace("0.1 x", "0.1 \N{CURRENCY SIGN} x\x01"),
+            r"unexpected '\x01 + y >= 1'; allowed are",
+        ),
     ],
 )
 def test_an_lp_file_that_is_none_is_refused_with_its_place(

@@ -193,7 +193,7 @@ def test_names_with_blanks_are_read_by_the_columns_of_fixed_format(tmp_path: Pat
     assert names == ("A X", "Y")
     assert tuple(ours) == of_highs(twin)[1:]
     path.write_text(text.replace("A X       MY COST", "A X       NO COST"))
-    with pytest.raises(DataError, match=r"line 3: .* has 3 words"):
+    with pytest.raises(DataError, match=r"line 3: .* has 3 fields; give a kind and the name"):
         read_problem(path)
 
 

@@ -199,7 +199,9 @@ REFUSED_DENSE = {
     "text": (DENSE.replace("4.5", "x"), 5, "found 'x' among the entries; allowed: numbers"),
     "infinite": (DENSE.replace("4.5", "inf"), 5, "the value is inf"),
     "all zero": ("1\n1\n1\n1\n0\n0\n", 5, "every entry is 0"),
-    "table": ("1.5 2\n3 4\n", 1, "a whole number; the name of a table has to end"),
+    "table": ("1.5 2\n3 4\n", 1, "each line holds 2 numbers, as in a table; the name of a table"),
+    "whole": ("1 2 3\n4 5 6\n7 8 9\n", 1, "each line holds 3 numbers, as in a table"),
+    "uneven": ("1.5 2\n3\n", 1, "a whole number; the name of a table has to end with .txt"),
 }
 
 

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 # Names that a message holds at most; the certificate has all
 MOST_NAMES = 12
+NOT_MINIMAL = " (the set may not be minimal)"
+"""The remark on a contradiction of which no condition is proved to be necessary."""
 NO_BOUND = Bound(None, "none", "no theorem on margins is about a closed set")
 _FEASIBLE = Finding(claimed_feasible=True)
 _INFEASIBLE = Finding(claimed_feasible=False)
@@ -197,7 +199,7 @@ def contradiction_text(system: LinearSystem, proof: LinearProof) -> str:
     bounds = sum(row.bound for row in rows)
     counts = [(len(rows) - bounds, "row"), (bounds, "bound")]
     text = " and ".join(counted(number, word) for number, word in counts if number)
-    least = ", none of which can be left out" if proof.irreducible else ""
+    least = ", none of which can be left out" if proof.irreducible else NOT_MINIMAL
     return f"{text} contradict each other{least}: {listed}"
 
 

@@ -107,8 +107,8 @@ def begins_as_graph(path: Path, *, other: bool) -> bool:
         with opened(path, "rb") as file:
             text = file.read(_HEAD).decode("utf-8-sig")
         (order, edges), *first = [
-            [int(word) for word in words[:2]] + [float(word) for word in words[2:]]
-            for _, words in islice(_lines_of(text), 2)
+            [int(field) for field in fields[:2]] + [float(field) for field in fields[2:]]
+            for _, fields in islice(_lines_of(text), 2)
         ]
     except (OSError, EOFError, ValueError, zlib.error):
         return False
@@ -119,17 +119,17 @@ def begins_as_graph(path: Path, *, other: bool) -> bool:
 
 
 def _lines_of(text: str) -> Any:
-    """Yield the lines that are not blank, without comments: their numbers, and their words."""
+    """Yield the lines that are not blank, without comments: their numbers, and their fields."""
     for number, line in enumerate(_COMMENT.sub("", text).split("\n"), 1):
-        if words := line.translate(_BLANKS).split():
-            yield number, words
+        if fields := line.translate(_BLANKS).split():
+            yield number, fields
 
 
 def _of_text(text: str) -> Graph:
     lines = list(_lines_of(text))
     number, head = lines[0] if lines else (1, [])
     try:
-        order, edges = (int(word) for word in head)
+        order, edges = (int(field) for field in head)
     except ValueError:
         raise InputError(f"line {number}: {' '.join(head)[:40]!r}; {_FORM}") from None
     _check_order(order, f"line {number}: ")
@@ -140,17 +140,19 @@ def _of_text(text: str) -> Graph:
         )
     width = len(lines[1][1]) if edges else 2
     ends = np.empty((edges, 2))
-    for edge, (number, words) in enumerate(lines[1:]):
-        if len(words) != width or width not in (2, 3):
-            raise InputError(f"line {number}: {' '.join(words)[:40]!r}; {_EDGE}")
-        try:
-            ends[edge] = [float(word) for word in words[:2]]
-            float(words[-1])
-        except ValueError as error:
-            fault = f"an edge holds something else than numbers ({error})"
-            raise InputError(f"line {number}: {fault}; {_EDGE}") from None
-    printed = [words[2] if width == 3 else "1" for _, words in lines[1:]]
+    for edge, (number, fields) in enumerate(lines[1:]):
+        if len(fields) != width or width not in (2, 3):
+            raise InputError(f"line {number}: {' '.join(fields)[:40]!r}; {_EDGE}")
+        ends[edge] = [_value(field, number) for field in fields][:2]
+    printed = [fields[2] if width == 3 else "1" for _, fields in lines[1:]]
     return _of_edges(order, ends, printed, [number for number, _ in lines[1:]])
+
+
+def _value(field: str, line: int) -> float:
+    try:
+        return float(field)
+    except ValueError:
+        raise InputError(f"line {line}: {field[:40]!r} is no number; {_EDGE}") from None
 
 
 def _of_edges(order: int, ends: FloatArray, printed: list[str], lines: list[int]) -> Graph:
@@ -174,7 +176,7 @@ def _refuse(edge: int, lines: list[int], fault: str) -> NoReturn:
 
 
 def _of_weights(order: int, vertices: IntArray, printed: list[str], lines: list[int]) -> Graph:
-    values = np.array([float(word) for word in printed], dtype=np.float64)
+    values = np.array([float(field) for field in printed], dtype=np.float64)
     for edge in np.flatnonzero(~np.isfinite(values)):
         weight = f"the weight {printed[edge][:40]}"
         raise InputError(f"line {lines[edge]}: {weight}; weights have to be finite")
@@ -183,7 +185,7 @@ def _of_weights(order: int, vertices: IntArray, printed: list[str], lines: list[
     weights = sp.csr_array(half + half.T)
     if (values == np.rint(values)).all() and np.abs(values / LARGEST_WHOLE).sum() < 1.0:
         return Graph(weights, np.asarray(weights.sum(axis=1)).ravel(), 0)
-    exact = np.array([Fraction(word) for word in printed], dtype=object)
+    exact = np.array([Fraction(field) for field in printed], dtype=object)
     sums = np.zeros(order, dtype=object)
     for end in vertices.T:
         np.add.at(sums, end, exact)
@@ -209,13 +211,13 @@ def _of_matrix(path: Path) -> Graph:
         raise InputError("the matrix is not real and symmetric, as that of a graph has to be")
     # The library has checked the text, but rounds its decimals
     lines = [(n, line.split()) for n, line in enumerate(text_of(path).split("\n"), 1)]
-    table = [(n, words) for n, words in lines if words and not words[0].startswith("%")][1:]
+    table = [(n, fields) for n, fields in lines if fields and not fields[0].startswith("%")][1:]
     edges = {
-        tuple(sorted(map(int, words[:2]))): ((words[2:] or ["1"])[0], n)
-        for n, words in table
-        if words[0] != words[1]
+        tuple(sorted(map(int, fields[:2]))): ((fields[2:] or ["1"])[0], n)
+        for n, fields in table
+        if fields[0] != fields[1]
     }
-    printed = [word for word, _ in edges.values()]
+    printed = [field for field, _ in edges.values()]
     ends = np.array(list(edges), dtype=float).reshape(len(edges), 2)
     return _of_edges(adjacency.shape[0], ends, printed, [n for _, n in edges.values()])
 

@@ -167,17 +167,18 @@ _LARGEST_EXPONENT: Final = 400
 _BEYOND: Final = Fraction(10**_LARGEST_EXPONENT)
 
 
-def number_of(word: str) -> Fraction:
+def number_of(text: str) -> Fraction:
     """Return a number as printed; infinity as a number beyond all limits."""
-    if _INFINITE.fullmatch(word):
-        return -_BEYOND if word.startswith("-") else _BEYOND
-    match = NUMBER.fullmatch(word)
+    if _INFINITE.fullmatch(text):
+        return -_BEYOND if text.startswith("-") else _BEYOND
+    match = NUMBER.fullmatch(text)
     if match is None:
-        raise InputError(f"{word[:40]!r} is no number")
+        remedy = "give a decimal, and multiply rows that have fractions"
+        raise InputError(f"{text[:40]!r} is no number; {remedy}")
     exponent = match.group(2)
     if exponent and abs(int(exponent[1:])) > _LARGEST_EXPONENT:
-        raise InputError(f"{word[:40]} has an exponent beyond {_LARGEST_EXPONENT}; rescale")
-    return Fraction(Decimal(word.upper().replace("D", "E")))  # of any number of digits
+        raise InputError(f"{text[:40]} has an exponent beyond {_LARGEST_EXPONENT}; rescale")
+    return Fraction(Decimal(text.upper().replace("D", "E")))  # of any number of digits
 
 
 def lines_of(path: Path) -> list[str]:

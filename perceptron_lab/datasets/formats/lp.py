@@ -41,7 +41,7 @@ _SECTIONS: Final = {
     "end": r"end",
 }
 _HEAD: Final = re.compile(
-    r"\s*(?:" + "|".join(f"({words})" for words in reversed(_SECTIONS.values())) + r")"
+    r"\s*(?:" + "|".join(f"({pattern})" for pattern in reversed(_SECTIONS.values())) + r")"
     r"(?![^\s\\])(?!\s*(?::|[<>=]))",
     re.I,
 )
@@ -53,6 +53,19 @@ _TOKEN: Final = re.compile(
 )
 _INFINITE: Final = ("inf", "infinity")
 _MIRRORED: Final = {"<": ">", ">": "<", "=": "="}
+# What may come next, in messages, and how to write it
+_SIGN, _TERM, _LINEAR = "+ or -", "a number or a variable", "a linear term"
+_RELATION, _NAME, _CLOSED = "<=, >= or =", "the name of a variable", "]"
+_NEW_SECTION = "a section such as subject to, at the beginning of a line"
+_REMEDIES: Final = {
+    _SIGN: "write a sign between two terms, and begin each row on a new line",
+    _TERM: "complete the row, as x + 2 y <= 4",
+    _LINEAR: "leave products and squares of rows out, which makes the file a relaxation",
+    _RELATION: "give every row one, as x + 2 y <= 4",
+    _NAME: "list names alone, separated by blanks",
+    _CLOSED: "close the bracket of the squares",
+    _NEW_SECTION: "write the objective as one sum of terms",
+}
 
 
 class _Token(NamedTuple):
@@ -136,7 +149,7 @@ def _sections(lines: list[str]) -> Iterator[tuple[str, list[_Token]]]:
         if tokens and not section:
             fault = f"{line.strip()[:40]!r} before the first section, such as minimize"
             raise InputError(f"line {number}: {fault}")
-    raise InputError("it ends without 'end'; it may be truncated")
+    raise InputError("it ends without 'end'; add it, or fetch a truncated file again")
 
 
 def _tokens(line: str, number: int) -> Iterator[_Token]:
@@ -144,7 +157,10 @@ def _tokens(line: str, number: int) -> Iterator[_Token]:
     while position < len(line):
         match = _TOKEN.match(line, position)
         if match is None:
-            raise InputError(f"line {number}: unexpected {line[position:][:20].strip()!r}")
+            raise InputError(
+                f"line {number}: unexpected {line[position:][:20].strip()!r}; allowed are names, "
+                "numbers and + - * / : [ ] ^ < > ="
+            )
         text = match[0].lstrip()
         kind = match.lastgroup or text
         # The pattern of names matches inf and infinity as well
@@ -186,7 +202,8 @@ class _Statements:
         where = f"line {token.line or last}: "
         if token.kind == "->":
             return InputError(f"{where}a linear program has no indicator constraints")
-        return InputError(f"{where}{token.text[:40]!r} in the place of {expected}")
+        fault = f"{where}{token.text[:40]!r} in the place of {expected}"
+        return InputError(f"{fault}; {_REMEDIES[expected]}")
 
     def label(self) -> str:
         """Return the name before a colon, if there is one."""
@@ -214,7 +231,7 @@ class _Statements:
             elif not begins_line and token.kind in ("name", "number", "["):
                 if self.next(1).kind == ":":
                     return expression
-                raise self.fault("+ or -")
+                raise self.fault(_SIGN)
             else:
                 return expression
 
@@ -227,22 +244,28 @@ class _Statements:
         number = self.taken("number")
         if number is not None:
             sign *= _number(number)
+            if self.next().kind == "/":
+                divisor = self.next(1).text
+                raise InputError(
+                    f"line {number.line}: {number.text}/{divisor} is a fraction, which LP files do "
+                    f"not have; multiply the row by {divisor}, or write a decimal"
+                )
             self.taken("*")
         # A variable in the line after a right-hand side begins another row
         joined = not right or number is None or self.next().line == number.line
         name = self.taken("name") if joined and self.next(1).kind != ":" else None
         if number is None and name is None:
-            raise self.fault("a number or a variable")
+            raise self.fault(_TERM)
         expression.add(sign, None if name is None else name.text)
         return None
 
     def _skip_squares(self) -> None:
         """Leave out ``[ ... ] / 2`` of an objective."""
         if not self.may_be_quadratic:
-            raise self.fault("a linear term")
+            raise self.fault(_LINEAR)
         while self.taken("]") is None:
             if self.next() is _END:
-                raise self.fault("]")
+                raise self.fault(_CLOSED)
             self.position += 1
         if self.taken("/") is not None:
             self.taken("number")
@@ -306,7 +329,7 @@ class _LpReader:
         if statements.next() is not _END:
             self.objective = statements.expression()
         if statements.next() is not _END:
-            raise statements.fault("a section such as subject to, at the beginning of a line")
+            raise statements.fault(_NEW_SECTION)
         self.maximise, self.quadratic = maximise, statements.quadratic
         self._add(self.objective, "the objective")
 
@@ -346,7 +369,7 @@ class _LpReader:
         left = statements.expression()
         relation = statements.relation()
         if not relation:
-            raise statements.fault("<=, >= or =")
+            raise statements.fault(_RELATION)
         return left, relation, statements.expression(right=True)
 
     def _bound(self, statements: _Statements) -> None:
@@ -385,7 +408,7 @@ class _LpReader:
     def _integer(self, statements: _Statements, *, binary: bool) -> None:
         token = statements.taken("name")
         if token is None:
-            raise statements.fault("the name of a variable")
+            raise statements.fault(_NAME)
         self.variables.setdefault(token.text, len(self.variables))
         self.integers[token.text] = None
         if binary:

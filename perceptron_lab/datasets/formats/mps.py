@@ -46,7 +46,7 @@ _SEMICONTINUOUS: Final = ("SC", "SI", "SN")
 def read_mps(path: Path, negative_upper: NegativeUpper = "free") -> LinearModel:
     """Return the linear program of an MPS file.
 
-    Words are separated by spaces; a file that cannot be read so and has names with spaces is read
+    Fields are separated by spaces; a file that cannot be read so and has names with spaces is read
     by the columns of fixed format. Of a row's right-hand side r and range R the other limit is
     r + |R| or r - |R|, exactly. Columns are >= 0 unless BOUNDS say otherwise. What is 1e20 or more
     is infinite.
@@ -123,48 +123,48 @@ class _MpsReader:
             **dict.fromkeys(_SENSES, self._sense),
             "OBJNAME": self._objective,
             "COLUMNS": self._column,
-            "RHS": lambda words: self._limits(words, "RHS", self.right),
-            "RANGES": lambda words: self._limits(words, "RANGES", self.ranges),
+            "RHS": lambda fields: self._limits(fields, "RHS", self.right),
+            "RANGES": lambda fields: self._limits(fields, "RANGES", self.ranges),
             "BOUNDS": self._bound,
         }
 
     def take(self, line: str, divided: Callable[[str], list[str]]) -> bool:
         """Read a line; True at the end."""
-        words = line.split()
-        if not words or line.startswith("*"):
+        fields = line.split()
+        if not fields or line.startswith("*"):
             return False
-        if self._is_head(words, indented=line[0].isspace()):
-            return self._head(words)
-        words = self._uncommented(divided(line if line[0].isspace() else f" {line}"))
+        if self._is_head(fields, indented=line[0].isspace()):
+            return self._head(fields)
+        fields = self._uncommented(divided(line if line[0].isspace() else f" {line}"))
         read = self._readers.get(self.section)
-        if read is not None and words:
-            read(words)
+        if read is not None and fields:
+            read(fields)
         elif self.section in ("", "NAME"):
             raise InputError(f"{line.strip()[:40]!r} before the first section, such as ROWS")
         return False
 
-    def _is_head(self, words: list[str], *, indented: bool) -> bool:
+    def _is_head(self, fields: list[str], *, indented: bool) -> bool:
         """Return whether a line begins a section; heads may be indented, and data may not be."""
-        word = words[0].upper()
-        if len(words) == 1:
+        word = fields[0].upper()
+        if len(fields) == 1:
             return word in _READ or not (indented or self.section in (*_SENSES, "OBJNAME"))
         is_name = word in (*_READ, *_REFUSED) and word != self.section
         return not indented and (is_name or self.section in ("", "NAME"))
 
-    def _uncommented(self, words: list[str]) -> list[str]:
-        """Return the words before a comment: ``*`` or ``$`` first, or ``$`` in field 3 or 5."""
-        if words and (words[0] == "$" or words[0].startswith("*")):
+    def _uncommented(self, fields: list[str]) -> list[str]:
+        """Return the fields before a comment: ``*`` or ``$`` first, or ``$`` in field 3 or 5."""
+        if fields and (fields[0] == "$" or fields[0].startswith("*")):
             # Names may begin with these marks: a known row in the second field shows data
-            is_data = len(words) in (3, 5) and words[1] in self.kinds
-            return words if is_data else []
+            is_data = len(fields) in (3, 5) and fields[1] in self.kinds
+            return fields if is_data else []
         first = 2 if self.section in (*_ROW_HEADS, "BOUNDS") else 1
-        for position, field in enumerate(words[first:], first):
+        for position, field in enumerate(fields[first:], first):
             if field.startswith("$") and field not in self.kinds and field not in self.columns:
                 if self.section == "COLUMNS" and position == 1:
-                    self._number_of_column(words[0])
+                    self._number_of_column(fields[0])
                     return []
-                return words[:position]
-        return words
+                return fields[:position]
+        return fields
 
     def _number_of_column(self, name: str) -> int:
         """Return the number of a column, which is a new one where it has not occurred yet."""
@@ -172,8 +172,8 @@ class _MpsReader:
             self.integers.add(name)
         return self.columns.setdefault(name, len(self.columns))
 
-    def _head(self, words: list[str]) -> bool:
-        word = words[0].upper()
+    def _head(self, fields: list[str]) -> bool:
+        word = fields[0].upper()
         if word == "ENDATA":
             self.ended = True
             return True
@@ -183,13 +183,13 @@ class _MpsReader:
                 "section the file states a relaxation"
             )
         if word not in _READ:
-            fault = f"the section {words[0][:40]}{did_you_mean(word, _READ)}"
+            fault = f"the section {fields[0][:40]}{did_you_mean(word, _READ)}"
             raise InputError(f"{fault} is none of a linear program: {', '.join(_HEADS)}, ENDATA")
         if word in _OBJECTIVES:
-            self._quadratic(words[1:])
+            self._quadratic(fields[1:])
         self.section = word
-        if word in (*_SENSES, "OBJNAME") and len(words) > 1:
-            self._readers[word](words[1:])
+        if word in (*_SENSES, "OBJNAME") and len(fields) > 1:
+            self._readers[word](fields[1:])
         return False
 
     def _quadratic(self, rows: list[str]) -> None:
@@ -198,17 +198,17 @@ class _MpsReader:
             raise InputError(f"row {rows[0]} is quadratic; a linear program has linear rows")
         self.quadratic = True
 
-    def _sense(self, words: list[str]) -> None:
-        sense = words[0].upper()
+    def _sense(self, fields: list[str]) -> None:
+        sense = fields[0].upper()
         if sense[:3] not in ("MIN", "MAX"):
-            raise InputError(f"the sense of the objective is {words[0][:40]}; allowed: MIN, MAX")
+            raise InputError(f"the sense of the objective is {fields[0][:40]}; allowed: MIN, MAX")
         self.maximise = sense.startswith("MAX")
 
-    def _objective(self, words: list[str]) -> None:
-        self.objective = words[0]
+    def _objective(self, fields: list[str]) -> None:
+        self.objective = fields[0]
 
-    def _row(self, words: list[str]) -> None:
-        kind, name = _sized(words, (2,), "a kind and the name of a row")
+    def _row(self, fields: list[str]) -> None:
+        kind, name = _sized(fields, (2,), "a kind and the name of a row")
         if kind.upper() not in ("N", "L", "G", "E"):
             raise InputError(f"row {name} is of kind {kind}; allowed: N, L, G, E")
         if name in self.kinds:
@@ -218,14 +218,14 @@ class _MpsReader:
         if self.section in _CUTS:
             self.cuts[name] = None
 
-    def _column(self, words: list[str]) -> None:
-        if len(words) == 3 and words[1].strip("'\"").upper() == "MARKER":
-            marker = words[2].strip("'\"").upper()
+    def _column(self, fields: list[str]) -> None:
+        if len(fields) == 3 and fields[1].strip("'\"").upper() == "MARKER":
+            marker = fields[2].strip("'\"").upper()
             if marker not in ("INTORG", "INTEND"):
                 raise InputError(f"the marker {marker[:40]}; allowed: INTORG, INTEND")
             self.marked = marker == "INTORG"
             return
-        name, *pairs = _sized(words, (3, 5), "a column, and one or two rows with their numbers")
+        name, *pairs = _sized(fields, (3, 5), "a column, and one or two rows with their numbers")
         j = self._number_of_column(name)
         for row, number in _pairs(pairs):
             column_entries = self.entries[self._known(row, self.kinds, "row")]
@@ -233,13 +233,13 @@ class _MpsReader:
                 raise InputError(f"column {name} has a second entry in row {row}; give one")
             column_entries[j] = number_of(number)
 
-    def _limits(self, words: list[str], section: str, limits: dict[str, Fraction]) -> None:
+    def _limits(self, fields: list[str], section: str, limits: dict[str, Fraction]) -> None:
         # The name of the set may be left out; pairs make the count even then
-        name = words.pop(0) if len(words) % 2 else ""
-        _sized(words, (2, 4), "one or two rows with their numbers")
+        name = fields.pop(0) if len(fields) % 2 else ""
+        _sized(fields, (2, 4), "one or two rows with their numbers")
         if not self._first(section, name):
             return
-        for row, number in _pairs(words):
+        for row, number in _pairs(fields):
             if self._known(row, self.kinds, "row") in limits:
                 raise InputError(f"row {row} has a second number in {section}; give one")
             limits[row] = number_of(number)
@@ -256,8 +256,8 @@ class _MpsReader:
         self.others.add(f"{section} {name}")
         return False
 
-    def _bound(self, words: list[str]) -> None:
-        kind = words.pop(0).upper()
+    def _bound(self, fields: list[str]) -> None:
+        kind = fields.pop(0).upper()
         if kind in _SEMICONTINUOUS:
             raise InputError(
                 f"a bound of kind {kind} makes a column semicontinuous: 0 or within its bounds, "
@@ -265,17 +265,17 @@ class _MpsReader:
             )
         if kind not in _VALUED:
             raise InputError(f"a bound of kind {kind}; allowed: {', '.join(_VALUED)}")
-        if not _VALUED[kind] and len(words) == 3:
-            words.pop()  # a number that means nothing
+        if not _VALUED[kind] and len(fields) == 3:
+            fields.pop()  # a number that means nothing
         least = 1 + _VALUED[kind]
-        _sized(words, (least, least + 1), "a column" + (" and a number" if least == 2 else ""))
-        name = words.pop(0) if len(words) > least else ""
-        if least == 2 and words[0] not in self.columns and words[1] in self.columns:
-            raise InputError(f"the bound {kind} of column {words[1]} has no number; give one")
-        column = self._known(words[0], self.columns, "column")
+        _sized(fields, (least, least + 1), "a column" + (" and a number" if least == 2 else ""))
+        name = fields.pop(0) if len(fields) > least else ""
+        if least == 2 and fields[0] not in self.columns and fields[1] in self.columns:
+            raise InputError(f"the bound {kind} of column {fields[1]} has no number; give one")
+        column = self._known(fields[0], self.columns, "column")
         if not self._first("BOUNDS", name):
             return
-        value = number_of(words[1]) if _VALUED[kind] else None
+        value = number_of(fields[1]) if _VALUED[kind] else None
         if kind in ("LO", "LI", "FX", "MI", "FR"):
             lower_limit(value, f"column {column}")
             self.lower[column] = value
@@ -295,7 +295,7 @@ class _MpsReader:
     def model(self) -> LinearModel:
         """Return the linear program, once the file has ended."""
         if not self.ended:
-            raise InputError("it ends without ENDATA; it may be truncated")
+            raise InputError("it ends without ENDATA; add it, or fetch a truncated file again")
         limits = [limits_of(x, (self.lower, self.upper), self.negative_upper) for x in self.columns]
         notes = [*self._notes(), *(note for _, _, note in limits if note)]
         lower, upper = tuple(low for low, _, _ in limits), tuple(high for _, high, _ in limits)
@@ -358,11 +358,12 @@ def _nonzero(entries: dict[int, Fraction]) -> Entries:
     return tuple(nonzero), tuple(nonzero.values())
 
 
-def _sized(words: list[str], sizes: tuple[int, ...], expected: str) -> list[str]:
-    if len(words) not in sizes:
-        raise InputError(f"{' '.join(words)[:40]!r} has {len(words)} words; give {expected}")
-    return words
+def _sized(fields: list[str], sizes: tuple[int, ...], expected: str) -> list[str]:
+    if len(fields) not in sizes:
+        count = counted(len(fields), "field")
+        raise InputError(f"{' '.join(fields)[:40]!r} has {count}; give {expected}")
+    return fields
 
 
-def _pairs(words: list[str]) -> Iterator[tuple[str, str]]:
-    return zip(words[::2], words[1::2], strict=True)
+def _pairs(fields: list[str]) -> Iterator[tuple[str, str]]:
+    return zip(fields[::2], fields[1::2], strict=True)

@@ -210,8 +210,14 @@ class _SdpaReader:
     def error(self, reason: str, line: int | None = None) -> DataError:
         """Return the error that blames a line, by default the one read last."""
         line = self._line if line is None else line
-        table = "; the name of a table has to end with .txt" if self._dense and line < 3 else ""
-        return DataError(f"{self._source}:{line}: {reason}{table}")
+        widths = {len(text.translate(_PUNCTUATION).split()) for text in self._lines} - {0}
+        remedy = "the name of a table has to end with .txt"
+        # The number m of matrices stands alone: with as many numbers in every line it is none
+        if self._dense and len(widths) == 1 and widths != {1}:
+            line, reason = 1, f"each line holds {widths.pop()} numbers, as in a table; {remedy}"
+        elif self._dense and line < 3:
+            reason = f"{reason}; {remedy}"
+        return DataError(f"{self._source}:{line}: {reason}")
 
     def count(self, quantity: str) -> int:
         """Read a positive number; the rest of its line is the file's own remark."""

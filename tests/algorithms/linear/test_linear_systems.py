@@ -261,6 +261,7 @@ def test_answers_of_highs_are_verified_or_marked_unverified() -> None:
     assert right.status is Status.FEASIBLE
     none = solved(ConicSystem.from_linear([[1, 1], [-1, -1]], [1, 0]), "highs")
     assert none.status is Status.INFEASIBLE
+    assert "rows contradict each other (the set may not be minimal): row 1, row 2" in none.message
 
 
 def test_a_result_is_saved_with_its_fractions(tmp_path: Path) -> None:
