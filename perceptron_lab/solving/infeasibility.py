@@ -142,8 +142,10 @@ def _closed(system: ConicSystem, pencil: ExactPencil, result: Result, run: Run) 
         weights = result.weights
         if result.status is not Status.INFEASIBLE or weights is None:
             return Closed(first, steps)
-        finite = np.isfinite(weights).all()
-        exact = weights_near(pencil, guess_of(system.cone, weights)) if finite else None
+        guess = guess_of(system.cone, weights)
+        if isinstance(system, FaceSystem):  # it is balanced
+            guess = [block * float(f) for block, f in zip(guess, pencil.factors, strict=True)]
+        exact = weights_near(pencil, guess) if np.isfinite(weights).all() else None
         if exact is None:
             return Closed(first, steps)
         if pencil.mass_of_first(exact) > 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -26,6 +26,10 @@ Term = tuple[Fraction, tuple[Fraction, ...]]
 """d and v of d vv' in a matrix block, d > 0; d and the place of a row; 1 and (u, t)."""
 Weights = list[list[Term]]
 """An element of the dual cone: the terms of each block, whose sum it is."""
+
+
+# Blocks whose scores are below this part of the others' are enlarged: doubles have so many places
+TINY = 2.0**-20
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,20 @@ class ExactPencil:
                 else:
                     arrays[block][at, i] = entry
         return arrays
+
+    @cached_property
+    def factors(self) -> list[int]:
+        """Powers of two that make blocks of tiny scores as large as others; mostly 1."""
+        sizes = [float(np.abs(tensor).max(initial=0.0)) for tensor in self.tensors]
+        return [1 << -math.frexp(x)[1] if 0.0 < x < TINY else 1 for x in sizes]
+
+    @cached_property
+    def balanced(self) -> ExactPencil:
+        """The pencil with blocks multiplied by their factors, by which weights are divided."""
+        if not any(factor > 1 for factor in self.factors):
+            return self
+        rows = [(b, i, j, at, [x * self.factors[b] for x in v]) for b, i, j, at, v in self.rows]
+        return replace(self, rows=rows)
 
     def image(self, weights: Weights) -> list[Fraction]:
         """Return D A w."""

@@ -23,6 +23,7 @@ from flint import fmpz_mat
 
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.systems.exact_pencil import ExactPencil, Term, Weights
 from perceptron_lab.systems.exact_solutions import Equation, near_solution
 
@@ -32,8 +33,9 @@ CUTS = (1e-11, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
 ERRORS = (1e-9, 1e-6, 1e-4)
 # Parts of a unit vector outside a range count so often in its length
 SCALES = (1e5, 1e8, 1e11)
-# Binary places of S that are kept where the equations leave it free
-PLACES = (8, 40)
+# Binary places of S that are kept where the equations leave it free, and whether its entries on the
+# diagonal are (no), or those that would be changed most
+PLACES = ((8, False), (40, False), (40, True))
 # Products of scores and unknowns at most
 MOST_PRODUCTS = 3_000_000
 # Newton steps in doubles, and in numbers of so many binary places
@@ -99,6 +101,19 @@ def weights_near(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Weights | 
     """
     if not any(block.any() for block in guess):
         return None
+    factors = pencil.factors
+    scaled = [block / float(factor) for block, factor in zip(guess, factors, strict=True)]
+    weights = _near_balanced(pencil.balanced, scaled)
+    if weights is None or pencil.balanced is pencil:
+        return weights
+    return [
+        [(d * f, v) if kind != "second-order" else (d, tuple(f * x for x in v)) for d, v in terms]
+        for (kind, _), terms, f in zip(pencil.blocks, weights, factors, strict=True)
+    ]
+
+
+def _near_balanced(pencil: ExactPencil, guess: Sequence[FloatArray]) -> Weights | None:
+    """Return exact weights near computed ones, of blocks of similar size."""
     examined = set[tuple[int, ...]]()
     for cut in CUTS:
         bases = _bases(pencil, guess, cut)
@@ -270,11 +285,16 @@ def _solved(pencil: ExactPencil, bases: Sequence[Basis]) -> Weights | None:
                 sums, k = equations[at], index[unknown]
                 sums[k] = sums.get(k, 0) + coefficient * value
     listed = [Equation({k: a for k, a in row.items() if a}, 0) for row in equations]
-    for precision in PLACES:
-        guess = [_start(bases[b], frames[b], a, c, precision) for b, a, c in unknowns]
+    listed = [row for row in listed if row.entries]
+    units = [_unit(bases[b], frames[b], a, c) for b, a, c in unknowns]
+    for precision, stable in PLACES:
+        guess = [
+            Fraction(round(math.ldexp(float(_entry(bases[b], a, c)), precision)), unit << precision)
+            for (b, a, c), unit in zip(unknowns, units, strict=True)
+        ]
         order = sorted(range(len(guess)), key=lambda k: (unknowns[k][1] == unknowns[k][2], k))
-        solution = near_solution([row for row in listed if row.entries], guess, order)
-        if solution is None:
+        solution = near_solution(listed, guess, _stable_order(listed, units) if stable else order)
+        if solution is None or not any(solution):
             return None
         weights = _assembled(bases, frames, dict(zip(unknowns, solution, strict=True)))
         if weights is not None and pencil.proves(weights):
@@ -323,12 +343,26 @@ def _coefficients(
                 yield (block, a, b), number * (1 + (i != j))
 
 
-def _start(basis: Basis, frame: Sequence[Column], a: int, b: int, precision: int) -> Fraction:
-    """Return the computed value of an unknown, rounded to binary places."""
-    value = basis.core[a, b] if basis.kind == "matrix" else basis.core[a]
-    scale = frame[a][basis.pivots[a]] * frame[b][basis.pivots[b]] if basis.kind == "matrix" else 1
-    scale = frame[0][-1] if basis.kind == "ray" else scale
-    return Fraction(round(math.ldexp(float(value), precision)), scale << precision)
+def _entry(basis: Basis, a: int, b: int) -> Any:
+    """Return the computed value of an unknown."""
+    return basis.core[a, b] if basis.kind == "matrix" else basis.core[a]
+
+
+def _unit(basis: Basis, frame: Sequence[Column], a: int, b: int) -> int:
+    """Return the whole number by which an unknown was divided as V was made whole."""
+    if basis.kind == "matrix":
+        return frame[a][basis.pivots[a]] * frame[b][basis.pivots[b]]
+    return frame[0][-1] if basis.kind == "ray" else 1
+
+
+def _stable_order(equations: Sequence[Equation], units: Sequence[int]) -> list[int]:
+    """Return the unknowns such that the first independent ones are changed least by errors."""
+    matrix = np.zeros((len(equations), len(units)))
+    for line, equation in zip(matrix, equations, strict=True):
+        exact = [Fraction(coefficient, units[k]) for k, coefficient in equation.entries.items()]
+        line[list(equation.entries)] = to_doubles(exact, scaled=True)
+    order: list[int] = scipy.linalg.qr(matrix, mode="r", pivoting=True)[1].tolist()
+    return order
 
 
 def _assembled(

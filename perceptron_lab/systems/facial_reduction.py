@@ -52,7 +52,8 @@ class FaceSystem(ConicSystem):
 
     @classmethod
     def of(cls, pencil: ExactPencil) -> FaceSystem:  # type: ignore[override]
-        """Return the system of a pencil in doubles that proofs enclose, its columns scaled."""
+        """Return the balanced system of a pencil in doubles that proofs enclose, columns scaled."""
+        pencil = pencil.balanced
         parts = [_part(kind, order) for kind, order in pencil.blocks]
         cone = Product(parts)
         spans = {b: span.start for b, (_, span) in enumerate(cone.blocks)}
@@ -166,7 +167,8 @@ def _short(vectors: list[IntegerVector]) -> list[IntegerVector]:
     """Return a reduced basis of the lattice of vectors, by the algorithm of Lenstra et al."""
     if not vectors:
         return []
-    return [[int(x) for x in row] for row in fmpz_mat(vectors).lll().tolist()]
+    primitive = [[x // math.gcd(*vector) for x in vector] for vector in vectors]
+    return [[int(x) for x in row] for row in fmpz_mat(primitive).lll().tolist()]
 
 
 def _unit_vectors(width: int) -> list[IntegerVector]:

@@ -20,7 +20,9 @@ from perceptron_lab.exact.weights import infeasible_on_face
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim
 from perceptron_lab.systems import face_weights
 from perceptron_lab.systems.exact_pencil import ExactPencil, Weights, guess_of
+from perceptron_lab.systems.exact_solutions import Equation
 from perceptron_lab.systems.face_weights import _bases, _by_lattice, weights_near
+from perceptron_lab.systems.facial_reduction import FaceSystem
 from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.system import Objective, System
 from tests.repetitions import repeated
@@ -108,6 +110,40 @@ def test_exact_arithmetic_is_spared_irrational_ranges(monkeypatch: pytest.Monkey
     assert weights_near(pencil, [np.outer(ray, ray)]) is None
     assert next(face_weights.refined_bases(pencil, [np.outer(ray, ray)]), None) is not None
     assert max(longest) < face_weights.LONGEST_ENTRY
+
+
+def test_blocks_of_tiny_scores_have_weights() -> None:
+    rows = [(0, 0, 0, (0,), (2**110,)), (1, 0, 0, (0,), (-1,))]
+    pencil = ExactPencil(1, [("rows", 1), ("matrix", 1)], rows, homogenised=True)
+    guess = [np.array([2.0**-110]), np.ones((1, 1))]
+    exact = weights_near(pencil, guess)
+    assert exact is not None
+    assert pencil.proves(exact)
+    assert pencil.mass_of_first(exact) > 0
+
+
+def test_faces_with_tiny_scores_have_points() -> None:
+    rows = [(0, 0, 0, (0, 1), (-96, 416)), (1, 0, 0, (0, 1), (22 * 2**120, -601 * 2**120))]
+    face = FaceSystem.of(ExactPencil(2, [("rows", 1), ("matrix", 1)], rows, homogenised=True))
+    result = solve(face, "interior-point")
+    assert result.status is Status.FEASIBLE
+    first, second = face.unscaled(result.point)
+    assert 416 * second > 96 * first
+    assert 22 * first > 601 * second
+
+
+def test_unknowns_that_errors_change_least_are_solved_for() -> None:
+    """Of x / 10^12 + 1000 y = 0 it is y, in units in which V was computed."""
+    equations = [Equation({0: 10**12, 1: 10**15}, 0), Equation({0: 1, 2: 7}, 0)]
+    assert face_weights._stable_order(equations, [10**24, 10**12, 1]) == [1, 2, 0]
+
+
+@pytest.mark.parametrize("seed", repeated(range(100), kept=4))
+def test_planted_weights_become_exact_in_that_order(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(face_weights, "PLACES", ((40, True),))
+    test_planted_weights_become_exact(seed)
 
 
 def test_short_vectors_span_a_range_whose_echelon_form_is_long() -> None:
