@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.rows import Run, row_of
 from perceptron_lab.experiments.provenance.environment import portable
 from perceptron_lab.numerics.exact_texts import read_exact, shown_text
-from perceptron_lab.solving.driver import drive
+from perceptron_lab.solving.entry import drive_named
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.linear_system import LinearSystem
@@ -222,6 +222,7 @@ class ResultAnswer(FileAnswer):
         )
         row = row_of(run) | {"parameters": self.algorithm.parameters}
         row |= {"finding": result.finding.values() or None, "infeasibility": result.infeasibility}
+        row["conflict"] = [*result.conflict] or [*result.certificate.get("contradiction", ())]
         labels, features = self.problem.labels, self.problem.features
         return {name: value for name, value in row.items() if name not in _OF_EXPERIMENTS} | {
             "point": _listed(result.point),
@@ -359,7 +360,7 @@ def answer(
     margin: Margin,
     algorithm: str,
     parameters: Mapping[str, object],
-    all_conflicts: bool = False,
+    conflict: Literal["one", "all"] | None = None,
     relax: bool = False,
 ) -> ResultAnswer:
     """Solve the problem in a file, as ``plab solve`` does.
@@ -372,22 +373,22 @@ def answer(
         A name of ``plab list algorithms``, and the parameters that are not to have their defaults.
     options
         As for :func:`~perceptron_lab.solving.driver.drive`.
-    all_conflicts, relax
+    conflict, relax
         Whether disjoint conflicts, and the smallest change of right-hand sides, are computed where
-        linear conditions have no point, each within the budget.
+        linear conditions have no point, each within the budget; see :func:`.drive_named`.
     """
     component = component_of("algorithm", algorithm, dict(parameters))
     problem = read_problem(file, columns, memory=memory, margin=margin)
     system = problem.system
     # Before the run; that the file is a linear program is known only once it is read
-    if (all_conflicts or relax) and not isinstance(system, LinearSystem):
+    if (conflict == "all" or relax) and not isinstance(system, LinearSystem):
         option = "--relax" if relax else "--conflict all"
         raise InputError(f"{option} on a problem that is no linear program; leave it out")
-    result = drive(system, component.record, options)
+    result = drive_named(system, component.record, options, conflict=conflict is not None)
     answered = ResultAnswer(file, columns, problem, component, options, result, margin)
     if not isinstance(system, LinearSystem) or result.status is not Status.INFEASIBLE:
         return answered
-    requests = {"conflicts": all_conflicts, "relaxation": relax}
+    requests = {"conflicts": conflict == "all", "relaxation": relax}
     repairs = {name: _repair(name, system, options) for name, wants in requests.items() if wants}
     return replace(answered, **repairs)
 

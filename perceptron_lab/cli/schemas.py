@@ -60,6 +60,7 @@ Answer: Any = create_model(
         "parameters": (dict[str, Any], ...),
         "finding": (dict[str, Any] | None, ...),
         "infeasibility": (str | None, ...),
+        "conflict": (list[str], ...),
         "point": (list[float] | None, ...),
         "weights": (list[float] | None, ...),
         "labels": (Labels | None, ...),

@@ -56,7 +56,7 @@ def command(
     drop: tuple[str, ...],
     listed: str,
     negative_upper: NegativeUpper | None,
-    conflict: Literal["one", "all"],
+    conflict: Literal["one", "all"] | None,
     relax: bool,
     memory: int | None,
     margin: Margin,
@@ -109,7 +109,7 @@ def command(
         )
         if optimum:
             return _asking("optimum")(file, options, columns=columns, **choices)
-        choices |= {"all_conflicts": conflict == "all", "relax": relax}
+        choices |= {"conflict": conflict, "relax": relax}
         return answer(file, columns, options, memory=memory, margin=margin, **choices)
 
     # Verdicts and ellipsoids report no progress; JSON and -q leave no room for a line

@@ -130,10 +130,11 @@ _OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
     click.option(
         "--conflict",
         type=click.Choice(["one", "all"]),
-        default="one",
-        show_default=True,
-        help="Conflicts of a linear program without a point (.mps, .lp): one, or a maximal "
-        "family of conflicts without common conditions.",
+        is_flag=False,
+        flag_value="one",
+        help="Constraints without a common point: one irreducible conflict, which is named unasked "
+        "where few constraints have weights; or, of a linear program (.mps, .lp), a maximal family "
+        "of conflicts without common conditions.",
     ),
     click.option(
         "--relax",

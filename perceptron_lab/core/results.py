@@ -208,7 +208,7 @@ class Result:
         The facts in it that the other attributes do not have, as data.
     values, conflict
         For a cvxpy problem: its variables by name, in doubles, where a point is proved; and the
-        constraints whose weights prove infeasibility. They are not saved.
+        constraints in conflict if it, or a conic system, is infeasible. They are not saved.
     goal, goal_reached
         The goal of the run, and whether it is reached: see
         :meth:`~perceptron_lab.core.proved_outcome.ProvedOutcome.reaches`. None for learners, which
@@ -309,7 +309,12 @@ class Result:
 
     def _conflict(self) -> list[str]:
         """Return a line that names the constraints in conflict, if they are known."""
-        return [f"  in conflict: {'; '.join(self.conflict)}"] if self.conflict else []
+        if not self.conflict:
+            return []
+        entries = self.certificate.get("conflict")
+        open_names = entries and "; ".join(entries["not proved necessary"])
+        extent = f" (not proved necessary: {open_names})" if open_names else " (irreducible)"
+        return [f"  in conflict: {'; '.join(self.conflict)}{extent if entries else ''}"]
 
     def _bracket(self, digits: int) -> str:
         """Return a line with the margin's bracket, or that of the optimum."""

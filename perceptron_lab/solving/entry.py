@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
+from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, InputError
@@ -30,7 +32,7 @@ from perceptron_lab.core.run_options import (
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.solving.failures import sentence
-from perceptron_lab.systems import System
+from perceptron_lab.systems import ConicSystem, System
 from perceptron_lab.systems.conic_system import Problem, system_of
 from perceptron_lab.systems.constructors import Margin
 
@@ -201,20 +203,44 @@ def solve(
         stop=stop,
     )
     if not _is_cvxpy(source):
-        return drive(as_system(source, margin), record, options)
+        return drive_named(as_system(source, margin), record, options)
     # By name, so that cvxpy is imported only for its problems
     form = registry.loaded("perceptron_lab.systems.cvxpy_problem:ConicForm")(source)
+    run = _further(record, options)
+    result = drive(as_system(form.system(), margin), record, options)
+    completed: Result = form.completed(result, run)
+    return completed
+
+
+def drive_named(
+    system: System, algorithm: AnyAlgorithm, options: RunOptions, *, conflict: bool = False
+) -> Result:
+    """Run an algorithm; the result of ``auto`` on an infeasible conic system names a conflict.
+
+    ``conflict``: of any algorithm, and whatever the number of constraints is.
+    """
+    run = _further(Auto(), options)
+    result = drive(system, algorithm, options)
+    asked_for = conflict or (isinstance(algorithm, Auto) and options.goal == "decide")
+    if not (asked_for and isinstance(system, ConicSystem)) or system.cone.of_rows:
+        return result
+    most = {"most": math.inf} if conflict else {}
+    named: Result = registry.loaded("perceptron_lab.systems.conflicts:with_conflict")(
+        system, result, run, **most
+    )
+    return named
+
+
+def _further(algorithm: AnyAlgorithm, options: RunOptions) -> Callable[[System], Result]:
+    """Return a function that runs an algorithm on other systems, within the budget of a run."""
     began, limits = time.monotonic(), options.budget
     further = replace(options, start=None, observe=None, watch=None)
 
     def run(system: System) -> Result:
-        # Further runs share the budget of the first one
         left = max(0.0, limits.seconds - (time.monotonic() - began))
-        return drive(system, record, replace(further, budget=Budget(limits.updates, left)))
+        return drive(system, algorithm, replace(further, budget=Budget(limits.updates, left)))
 
-    result = drive(as_system(form.system(), margin), record, options)
-    completed: Result = form.completed(result, run)
-    return completed
+    return run
 
 
 def _is_cvxpy(problem: object) -> bool:

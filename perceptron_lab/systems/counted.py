@@ -46,6 +46,8 @@ class CountedSystem(System):
         first block.
     closed_rows
         Whether the rows after the first block may be 0, as linear conditions together with cones.
+    names
+        Of the blocks but x_0, and of the rows of diagonal blocks; empty for numbers.
     decimals
         Whether the numbers as given are the shortest decimals of the stored doubles.
     objective
@@ -72,6 +74,7 @@ class CountedSystem(System):
     multiple: float = 1.0
     homogenised: bool = False
     closed_rows: bool = False
+    names: tuple[str, ...] = ()
     decimals: bool = False
     objective: Objective | None = None
     tolerance: float = 0.0

@@ -23,6 +23,7 @@ from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.input_checks import refuse_not_finite
 from perceptron_lab.systems.conditions import Condition, condition
+from perceptron_lab.systems.conflicts import MOST_FILTERED, entries_of_conflict, irreducible
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.elimination import EliminatedSystem, eliminated
 from perceptron_lab.systems.linear_system import LinearSystem
@@ -37,8 +38,6 @@ OTHERS = {
 
 LONGEST_LABEL = 60
 """Characters of a constraint's text up to which it names its rows."""
-MOST_FILTERED = 20
-"""Constraints at most that are left out one by one, where a proof has weights on them."""
 
 
 class ConicForm:
@@ -125,30 +124,30 @@ class ConicForm:
                 name = variable.name()
                 key = name if name not in values else f"{name} ({variable.id})"
                 values[key] = np.asarray(inverted[variable.id])
-        conflict = tuple(map(_label, self._conflicting(result, run)))
-        return replace(result, values=values, conflict=conflict)
-
-    def _conflicting(self, result: Result, run: Callable[[System], Result]) -> list[Any]:
-        """Return constraints of the problem that are proved to contradict each other, or ().
-
-        Of those with weights in the proof, as many as there are answers for are left out one by one
-        (a deletion filter), which leaves an irreducible set if all were decided.
-        """
+        result = replace(result, values=values)
         if result.status is not Status.INFEASIBLE or result.weights is None:
-            return []
-        conflicting = self._touched(result.weights)
-        if (
-            self._linear or len(conflicting) > MOST_FILTERED
-        ):  # weights at a vertex: none can be left out
-            return conflicting
-        for candidate in tuple(conflicting):
-            fewer = [other for other in conflicting if other is not candidate]
-            if fewer and self._decided(fewer, run) is Status.INFEASIBLE:
-                conflicting = fewer
-        return conflicting
+            return result
+        conflict, entries = self._touched(result.weights), dict[str, Any]()
+        # Linear weights are those of a vertex: none can be left out
+        if not self._linear and 0 < len(conflict) <= MOST_FILTERED:
+            conflict, unproved = irreducible(conflict, lambda rest: _decided(rest, run))
+            form = ConicForm(cvxpy.Problem(cvxpy.Minimize(0), conflict))
+            scored = [] if form._linear else form._scored
+            names, system = [n for block in scored for n in form._owners(block)], form.system()
+            part = entries_of_conflict(map(_label, unproved), system, run(system), names)
+            entries = {"conflict": part}
+        return replace(
+            result,
+            conflict=tuple(map(_label, conflict)),
+            certificate=result.certificate | entries,
+        )
 
-    def _decided(self, constraints: list[object], run: Callable[[System], Result]) -> Status:
-        return run(ConicForm(cvxpy.Problem(cvxpy.Minimize(0), constraints)).system()).status
+    def _owners(self, block: Block) -> list[str]:
+        """Return the label of the constraint that a block is of, for each of its cones."""
+        ones = {block.constraint.id: np.ones(block.constraint.shape)}
+        duals = self._inverted(np.zeros(int(self._program.x.size)), ones).dual_vars
+        owners = [_label(c) for c in self.problem.constraints if c.id in duals]
+        return [*owners, "auxiliary"][:1] * len(list(_parts(block)))
 
     def _touched(self, weights: FloatArray) -> list[Any]:
         """Return the constraints with a nonzero weight, and the equations.
@@ -174,6 +173,14 @@ class ConicForm:
         for reduction, inverse in reversed(self._steps):
             solution = reduction.invert(solution, inverse)
         return solution
+
+
+def _decided(constraints: list[Any], run: Callable[[System], Result]) -> tuple[Status, list[Any]]:
+    """Return the status of some constraints, and those with weights."""
+    form = ConicForm(cvxpy.Problem(cvxpy.Minimize(0), constraints))
+    answer = run(form.system())
+    weights = answer.weights
+    return answer.status, constraints if weights is None else form._touched(weights)
 
 
 def _doubles(result: Result) -> FloatArray:

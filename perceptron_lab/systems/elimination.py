@@ -402,7 +402,7 @@ def with_equations(system: ConicSystem, implied: Sequence[int]) -> EliminatedSys
         rows, equations, variables = list(system.rows), system.equations, system.variables
     else:
         variables = tuple(f"x_{j}" for j in range(1, system.dimension))
-        rows = [_as_condition(i, row) for i, row in enumerate(system.exact_scores() or ())]
+        rows = as_conditions(system)
     if not rows:
         return None
     equations += tuple(rows[i]._replace(equation=True) for i in implied)
@@ -421,11 +421,15 @@ def with_equations(system: ConicSystem, implied: Sequence[int]) -> EliminatedSys
     )
 
 
-def _as_condition(number: int, scores: Mapping[int, Fraction]) -> Condition:
-    """Return a score of (x_0, x) as a condition on x."""
-    entries = {j - 1: value for j, value in scores.items() if j and value}
-    right = -scores.get(0, Fraction())
-    return condition((tuple(entries), tuple(entries.values())), right, f"score {number + 1}")
+def as_conditions(system: ConicSystem) -> list[Condition]:
+    """Return the scores of a homogenised system as conditions on x; none if they are unknown."""
+    conditions = []
+    for number, scores in enumerate(system.exact_scores() or (), start=1):
+        entries = {j - 1: value for j, value in scores.items() if j and value}
+        right = -scores.get(0, Fraction())
+        listed = (tuple(entries), tuple(entries.values()))
+        conditions.append(condition(listed, right, f"score {number}"))
+    return conditions
 
 
 def _in_doubles(rows: Sequence[Condition], width: int) -> tuple[sp.csr_array, bool]:

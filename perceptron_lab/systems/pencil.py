@@ -334,7 +334,14 @@ def of_matrices(constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]) -> C
     value = np.concatenate([matrix_entries.data for matrix_entries in entries])
     indices = np.column_stack([matrix, block[row], position[row], position[column]])
     data = SdpaData.from_entries(np.zeros(len(matrices)), blocks, indices, value)
-    return _feasibility(replace(data, roundings=max(roundings for _, roundings in symmetric)))
+    system = _feasibility(replace(data, roundings=max(roundings for _, roundings in symmetric)))
+    numbers = [np.flatnonzero(block == b) + 1 for b in range(len(blocks))]
+    named = [rows for size, rows in zip(blocks, numbers, strict=True) if size > 1]
+    named += list(numbers[-1][:, None]) if blocks[-1] < 0 else []
+    return replace(
+        system,
+        names=tuple(f"row{'s' * (len(rows) > 1)} {', '.join(map(str, rows))}" for rows in named),
+    )
 
 
 def _connected(row: IntArray, column: IntArray, order: int) -> tuple[list[int], IntArray, IntArray]:

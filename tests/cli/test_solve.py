@@ -174,9 +174,9 @@ def test_json_has_the_columns_of_a_table_of_runs(capsys: pytest.CaptureFixture[s
     assert main([*arguments, "--oracle", "cyclic"]) == 0
     row = json.loads(capsys.readouterr().out)
     columns = [name for name in COLUMNS if name not in ("cell", "environment", "core")]
-    beside = ["infeasibility", "point", "weights", "labels", "features", "reading", "lines"]
+    beside = ["infeasibility", "conflict", "point", "weights", "labels", "features", "reading"]
     parameters = ["algorithm.initial", "algorithm.normalized"]
-    assert list(row) == [*columns, *parameters, *beside, "certificate"]
+    assert list(row) == [*columns, *parameters, *beside, "lines", "certificate"]
     assert (np.array(ROWS) @ row["point"] > 0).all()
     assert (row["labels"], row["features"], row["lines"]) == (None, None, [1, 2, 3])
     assert row["parameters"] == {"initial": "zero", "normalized": True}

@@ -144,7 +144,10 @@ def test_no_solution() -> None:
     assert "gives `strong`, `weak` and `boundary only`" in PAGES["docs/no-solution.md"]
     assert arguments["status"] is Status.FEASIBLE
     assert "gives `FEASIBLE`, at x = (1/2, 1/2)" in PAGES["docs/no-solution.md"]
-    assert arguments["x"].value == pytest.approx([0.5, 0.5])
+    assert arguments["between"][0].args[0].value == pytest.approx(1.0)
+    conditions = [" ".join(str(condition).split()) for condition in arguments["conditions"]]
+    assert arguments["clash"].conflict == tuple(conditions[:3])
+    assert set(arguments["weights"]) == {*conditions[:3], "auxiliary"}
 
 
 def test_the_certificate_checked_by_hand_is_found() -> None:

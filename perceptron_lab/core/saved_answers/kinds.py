@@ -149,6 +149,7 @@ _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
         Field("certificate.rows", TEXT, required=False),
         Field("certificate.equations", COUNT, required=False),
         Field("certificate.x", list_of(FRACTION), required=False),
+        Field("certificate.conflict", MAPPING, required=False),
         Field("certificate.implied_equalities", list_of(COUNT), required=False),
     ),
     "linear": (
