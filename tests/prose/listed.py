@@ -150,7 +150,11 @@ UNTIED: Listed = {
         "- A column looks like class labels": "values of columns",
     },
     "docs/estimators.md": {"`fit` takes `sample_weight`": "a weight of 0"},
-    "docs/separation.md": {"`--one-hot` creates a coefficient": "values of columns"},
+    "docs/separation.md": {
+        "`--one-hot` creates a coefficient": "values of columns",
+        "| family | response | further data": "values of responses",
+        "`--weights` takes frequencies": "the weight that leaves a row out",
+    },
     "docs/glossary.md": {"| of answers | meaning": "0 is the origin"},
     "docs/guarantees.md": {
         "| name | description | bound": "formulas of theorems",
@@ -195,6 +199,7 @@ UNTIED: Listed = {
 ARGUMENTS = (
     "docs/notes/active-set.md",
     "docs/notes/eigenvalue-bounds.md",
+    "docs/notes/existence-of-estimates.md",
     "docs/notes/how-to-distrust-us.md",
     "docs/notes/infeasibility.md",
     "docs/notes/resisting-oracle.md",

@@ -24,7 +24,7 @@ from perceptron_lab.problems.separation.coefficients import (
     Coefficient,
 )
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
-from perceptron_lab.problems.separation.families.kinds import FAMILIES, REST, Family
+from perceptron_lab.problems.separation.families.kinds import FAMILIES, LINK_NOTES, REST, Family
 from perceptron_lab.problems.separation.families.model import Model
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.pairs import ComplementaryPair, null_vectors
@@ -321,8 +321,9 @@ class VerdictRecord:
     def _notes_on_model(self) -> list[str]:
         """Return the condition of the family, what its estimates may lack, and alternatives."""
         lines = [f"condition on directions d of divergence: {self._kind.condition}"]
-        if self.verdict == OVERLAP and self._kind.note:
-            lines.append(self._kind.note)
+        if self.verdict == OVERLAP:
+            notes = (self._kind.note, LINK_NOTES.get(self.model.link if self.model else "", ""))
+            lines += filter(None, notes)
         if self.verdict == QUASI and self._kind.row_by_row:
             lines.append(REST)
         if self.verdict in _ALTERNATIVES and not self._of_labels:

@@ -175,6 +175,8 @@ def test_links_have_one_answer(family: str) -> None:
         found = separation(X, y, family=family, link=link)
         assert found.verdict == "quasi-complete"
         assert (link in str(found)) or link == "logit"
+        overlapping = str(separation(X, [1, 1, 0, 1], family=family, link=link))
+        assert ("need not be unique" in overlapping) == (link == "cauchit")
 
 
 def test_sentences_state_model_and_condition() -> None:

@@ -21,6 +21,8 @@ _PENALISED = "a penalised likelihood has estimates: Firth's (Kosmidis and Firth 
 REST: Final = "on the rows that overlap alone all estimates exist"
 """A sentence on models whose conditions are about one row each, where some rows are separated."""
 _COUNTED = "x'd = 0 in rows with y > 0, x'd <= 0 in rows with y = 0"
+LINK_NOTES: Final = {"cauchit": "the maximum need not be unique: log F of this link is not concave"}
+"""Link -> a sentence on existing estimates."""
 
 
 @dataclass(frozen=True)
