@@ -2,13 +2,14 @@
 
 ``atoms``: max norm(A(atom)), for entropy smoothing and Mirror-Prox. ``euclidean``: the norm of A
 from the trace norm of weights, for Euclidean smoothing. In isometric coordinates, weights divided
-by sqrt(multiplicity), both are statements about sqrt(multiplicity) A*.
+by sqrt(multiplicity), both are statements about sqrt(multiplicity) A*. ``entries``: max |a_ij| of
+rows in memory, for sampled columns.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,10 +36,12 @@ from perceptron_lab.numerics.sparse_arrays import largest_entry, scaled_rows
 # Powers of two up to which data are used as they are: their squares, and sums, are in range
 MODERATE = 250
 
+Kind: TypeAlias = Literal["atoms", "euclidean", "entries"]
+
 _bounds: WeakKeyDictionary[Operator, dict[tuple[str, str], float]] = WeakKeyDictionary()
 
 
-def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]) -> float:
+def norm_bound(operator: Operator, cone: Cone, kind: Kind) -> float:
     """Return a positive upper bound of a norm of A, computed once per operator.
 
     It is 1 where A = 0, so that steps that it divides stay defined, and infinite beyond the range
@@ -51,7 +54,7 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
     operator, cone
         The data, with or without scale, and the cone of its scores.
     kind
-        ``atoms`` or ``euclidean``.
+        ``atoms``, ``euclidean`` or ``entries``.
     """
     if isinstance(operator, RescaledMap):  # its map changes, so that nothing is kept
         return spectral_norm_above(operator.map) * norm_bound(operator.base, cone, kind)
@@ -61,6 +64,8 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
         exponent, moderate = _in_range(operator)
         if kind == "euclidean":
             bound = _euclidean(moderate, cone)
+        elif kind == "entries":
+            bound = largest_entry(_rows(moderate))
         elif isinstance(moderate, Classes):
             bound = moderate.longest()
         elif cone.of_rows and isinstance(moderate, Matrix | Gram):
@@ -84,9 +89,7 @@ def _in_range(operator: Operator) -> tuple[int, Operator]:
     return exponent, Matrix(data * factor)
 
 
-def cached_bound(
-    operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]
-) -> float | None:
+def cached_bound(operator: Operator, cone: Cone, kind: Kind) -> float | None:
     """Return a bound that :func:`norm_bound` has already computed, or None."""
     return _bounds.get(operator, {}).get(_key(cone, kind))
 

@@ -33,6 +33,8 @@ class Facts:
         Whether the cuts are unit rows, as the theorems on rescaling need.
     spectral
         An upper bound of norm(A)_2, of unit rows or the data as given.
+    largest_entry
+        An upper bound of the entries |a_ij| of the rows that ``margin`` refers to.
     l1_margin
         max over y with norm(y)_1 = 1 of min over cuts of a'y / norm(a)_inf.
     hull_radius
@@ -51,6 +53,7 @@ class Facts:
     shortest: float | None = None
     unit_rows: bool = False
     spectral: float | None = None
+    largest_entry: float | None = None
     l1_margin: float | None = None
     hull_radius: float | None = None
     centre_norm: float | None = None

@@ -494,11 +494,16 @@ class CertifiedSystem(CountedSystem):
             shortest=shortest,
             unit_rows=self.unit_rows,
             spectral=cached_bound(self.operator, self.cone, "euclidean"),
+            largest_entry=cached_bound(self.operator, self.cone, "entries"),
         )
 
     def spectral_norm(self) -> float:
         """Return an upper bound of norm(A)_2 for the cuts of this view (trace norm)."""
         return norm_bound(self.operator, self.cone, "euclidean")
+
+    def largest_entry(self) -> float:
+        """Return max |a_ij| of the rows of this view, which are in memory."""
+        return norm_bound(self.operator, self.cone, "entries")
 
     def atom_norm(self) -> float:
         """Return an upper bound of norm(A(atom)) for the cuts of this view."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,25 @@ def test_a_separator_is_proved_within_the_expected_number() -> None:
         result = solve(rows_of(seed), ALGORITHM, budget=Budget(updates=10**5), seed=seed)
         assert result.status is Status.FEASIBLE
         updates.append(result.updates)
-    bound = ALGORITHM.bound(Facts(2, 12, margin=MARGIN, unit_rows=True))
+        # Of the largest entry, which is MARGIN here, and of the margin that is proved
+        proved = Facts(2, 12, result.margin_lower, unit_rows=True, largest_entry=MARGIN)
+        assert result.bound.value == pytest.approx(ALGORITHM.bound(proved).value)
+    facts = Facts(2, 12, margin=MARGIN, unit_rows=True)
+    bound = ALGORITHM.bound(replace(facts, largest_entry=MARGIN))
+    without_entry = ALGORITHM.bound(facts)
     assert bound.kind == "expectation"
     assert bound.value is not None
-    assert np.mean(updates) <= bound.value < 10**5
+    assert without_entry.value is not None
+    assert np.mean(updates) <= bound.value < 0.8 * without_entry.value < 10**5
+
+
+def test_the_largest_entry_is_that_of_the_unit_rows_in_any_form() -> None:
+    rows, _ = planted(5, 40, 0.05, np.random.default_rng(1))
+    for form in (3.0 * rows, sp.csr_array(-rows), rows.astype(np.float64)):
+        system = ready(ALGORITHM, ConicSystem.from_rows(form))
+        assert system.facts(0.05).largest_entry is None
+        ALGORITHM.start(system, np.random.default_rng(0))
+        assert system.facts(0.05).largest_entry == pytest.approx(np.abs(rows).max())
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))

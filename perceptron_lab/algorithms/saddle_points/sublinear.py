@@ -60,11 +60,13 @@ class SublinearMirrorProx(SeesAll[SampledState]):
     of A'x_t and A y_t are unbiased, and the entries of the second are at most
     G = sqrt(n) max |a_ij| <= sqrt(n) L. An iteration reads m + n entries of A instead of m n.
 
+    The largest entry is computed first, in a pass that counts as no product.
+
     An estimate proves nothing: before it claims the average of the y_t, the algorithm computes all
     scores. It does so when the estimated scores are positive, and at the latest after
     m n / (m + n) iterations (which read as many entries) and twice, four times, ... as many.
 
-    With probability 1 - 3 exp(-s) the average after T iterations is a separator, where
+    With probability 1 - 3 exp(-s) the average after more than T iterations is a separator, where
 
         T = (K(s) / rho)^2,
         K(s) = sqrt(ln m) (L + G^2 / L) + sqrt(2) L + G sqrt(2 ln m) + sqrt(2 s) (2 G + L),
@@ -91,9 +93,9 @@ class SublinearMirrorProx(SeesAll[SampledState]):
     References
     ----------
     `YuKilincCarbonell2014`, section 8; K. Clarkson, E. Hazan and D. Woodruff, Sublinear
-    optimization for machine learning, J. ACM 59 (2012), for the estimates; A. Juditsky,
-    A. Nemirovski and C. Tauvel, Solving variational inequalities with stochastic Mirror-Prox,
-    Stochastic Systems 1 (2011).
+    optimization for machine learning, J. ACM 59 (2012), where j is drawn with the probability
+    y_j^2 / norm(y)^2 and estimates are clipped; A. Juditsky, A. Nemirovski and C. Tauvel, Solving
+    variational inequalities with stochastic Mirror-Prox, Stochastic Systems 1 (2011).
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
@@ -106,6 +108,7 @@ class SublinearMirrorProx(SeesAll[SampledState]):
         """Return the state with empty sums; an InputError unless the rows are in memory."""
         # Asked for at once: rows that are read in blocks have no columns
         m, n = rows_operator(system, registry.name_of("algorithm", self)).data.shape
+        system.largest_entry()  # for the bound
         return SampledState(
             np.zeros(n),
             weights=np.zeros(m),
@@ -158,7 +161,10 @@ class SublinearMirrorProx(SeesAll[SampledState]):
         return claim_of(system, state, system.lowest(scores), scores, image, self.epsilon)
 
     def bound(self, facts: Facts) -> Bound:
-        """Return n + 2 (K(1 + ln 3) / rho)^2, in expectation."""
+        """Return n + 2 (K(1 + ln 3) / rho)^2, in expectation.
+
+        Where the largest entry is not known, G = sqrt(n) L.
+        """
         theorem = "our bound for sampled products (docs/notes/saddle-points.md)"
         if self.extrapolated:
             return Bound(None, theorem, "it is for iterations without extrapolation")
@@ -167,7 +173,8 @@ class SublinearMirrorProx(SeesAll[SampledState]):
         if facts.atom_norm is None:
             return Bound(None, theorem, NO_NORM)
         size, dimension = facts.atom_norm, facts.dimension
-        error = gap_bound(size, math.sqrt(dimension) * size, facts.rank, 1.0 + math.log(3.0))
+        entry = size if facts.largest_entry is None else min(size, facts.largest_entry)
+        error = gap_bound(size, math.sqrt(dimension) * entry, facts.rank, 1.0 + math.log(3.0))
         bound = finite(dimension + 2.0 * (error / facts.margin) ** 2, theorem)
         return Bound(bound.value, theorem, bound.reason, kind="expectation")
 
