@@ -47,17 +47,17 @@ Columns = tuple[tuple[int, ...], ...]
 def conditioned(rows: IntegerRows) -> tuple[IntegerRows, Columns | None]:
     """Return A T without nearly dependent columns, and T; or A and None if A has none.
 
-    Nothing changes if all nearly dependent columns are exactly dependent, or if there are fewer
-    rows than columns.
+    Nothing changes if all nearly dependent columns are exactly dependent, if there are fewer rows
+    than columns, or if rows are sparse.
     """
-    if rows.count < rows.width or rows.count * rows.width > _MOST_NUMBERS:
+    if rows.count < rows.width or rows.count * rows.width > _MOST_NUMBERS or rows.sparse:
         return rows, None
     return _changed(rows, _without_dependent, _ROUNDS)
 
 
 def orthogonalised(rows: IntegerRows) -> tuple[IntegerRows, Columns | None]:
     """Return A T with nearly orthogonal columns, and T; or A and None if A's are, or too large."""
-    if rows.count < rows.width or rows.count * rows.width > _MOST_INTEGERS:
+    if rows.count < rows.width or rows.count * rows.width > _MOST_INTEGERS or rows.sparse:
         return rows, None
     return _changed(rows, _orthogonal, _MOST_ROUNDS)
 
@@ -119,7 +119,7 @@ def _without_dependent(rows: IntegerRows) -> Columns | None:
 
 def _orthogonal(rows: IntegerRows) -> Columns | None:
     """Return T that subtracts from each oblique column its combination of those before it."""
-    sizes = np.ldexp(1.0, np.frexp(np.abs(rows.doubles).max(axis=0))[1])
+    sizes = np.ldexp(1.0, np.frexp(np.abs(rows.doubles).max(axis=0))[1] - 1)
     triangle, order = _triangle(rows, sizes)
     diagonal = np.abs(np.diagonal(triangle))
     if not len(order) or (diagonal > _OBLIQUE * np.linalg.norm(triangle, axis=0)).all():

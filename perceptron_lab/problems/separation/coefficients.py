@@ -155,9 +155,10 @@ class _Cone:
         }
         cone = {self.active_rows[k]: weight / self.divisors[k] for k, weight in weights.items()}
         target = self._unit(j, sign)
-        for k, weight in cone.items():
-            (row,) = self.rows.integers(np.array([k])).tolist()
-            target = [value - weight * entry for value, entry in zip(target, row, strict=True)]
+        entries = self.rows.entries(np.array(list(cone), dtype=np.int64))
+        for weight, row in zip(cone.values(), entries, strict=True):
+            for i, entry in row.items():
+                target[i] -= weight * entry
         multipliers = self._multipliers(target)
         if multipliers is None:
             return None
@@ -167,18 +168,22 @@ class _Cone:
             return Coefficient(PLUS, combination, positive=b)
         return Coefficient(MINUS, combination, negative=b)
 
-    def _unit(self, j: int, sign: int) -> list[Fraction]:
-        return [Fraction(sign * (i == j)) for i in range(self.rows.width)]
+    def _unit(self, j: int, sign: int) -> list[Fraction | int]:
+        target: list[Fraction | int] = [0] * self.rows.width
+        target[j] = sign
+        return target
 
-    def _multipliers(self, target: Sequence[Fraction]) -> dict[int, Fraction] | None:
+    def _multipliers(self, target: Sequence[Fraction | int]) -> dict[int, Fraction] | None:
         """Return m on the basis rows of N with sum_i m_i a_i = target, a vector in their span.
 
         None if the elimination is too large.
         """
         batch = self.pair.span.rows
+        if self.pair.span.span is not None:
+            return self.pair.span.span.multipliers(target)
         if self._span_factors is None:
             return None
-        rights, common = over_common(target)
+        rights, common = over_common(map(Fraction, target))
         solution = self._span_factors.solution_near(rights, [Fraction()] * len(batch))
         assert solution is not None, "rows of N do not span what is orthogonal to their null space"
         pairs = zip(batch.tolist(), solution[0], strict=True)

@@ -10,11 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.separation.coefficients import Coefficient
-from perceptron_lab.problems.separation.integer_rows import IntegerRows
+from perceptron_lab.problems.separation.integer_rows import LARGEST_DENSE, IntegerRows
 from perceptron_lab.problems.separation.pairs import WEIGHT_BITS, ComplementaryPair, NullSpace
 
 _LARGEST: Final = 2**WEIGHT_BITS
+_MOSTLY_ZEROS: Final = 0.1  # Largest part of entries other than 0 in sparse rows
 
 
 @dataclass(frozen=True)
@@ -89,17 +91,24 @@ def merged(rows: IntegerRows) -> MergedRows:
     every = np.arange(rows.count)
     _, first, positions = np.unique(_hashes(rows.doubles), return_index=True, return_inverse=True)
     if len(first) == rows.count or not _equal(rows, first[positions]):
-        return MergedRows(rows, every, every)
+        return MergedRows(_in_best_form(rows), every, every)
     order = np.argsort(first)
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order))
     first = first[order]
-    distinct = replace(
-        rows,
-        doubles=rows.doubles[first],
-        exact=None if rows.exact is None else rows.exact[first],
-    )
-    return MergedRows(distinct, first, ranks[positions])
+    exact = None if rows.exact is None else rows.exact[first]
+    distinct = replace(rows, doubles=rows.doubles[first], exact=exact)
+    return MergedRows(_in_best_form(distinct), first, ranks[positions])
+
+
+def _in_best_form(rows: IntegerRows) -> IntegerRows:
+    """Return rows sparse if they are large and mostly zeros, and dense otherwise."""
+    count = rows.doubles.nnz if rows.sparse else np.count_nonzero(rows.doubles)
+    size = rows.count * rows.width
+    sparse = rows.exact is None and size > LARGEST_DENSE and count < _MOSTLY_ZEROS * size
+    if sparse == rows.sparse:
+        return rows
+    return replace(rows, doubles=sp.csr_array(rows.doubles) if sparse else dense(rows.doubles))
 
 
 def _hashes(table: FloatArray | sp.csr_array) -> Any:

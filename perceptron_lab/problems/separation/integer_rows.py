@@ -8,19 +8,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain, pairwise
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from flint import fmpz_mat
 
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.doubles import Doubles, exact_numbers
 from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.numerics.sparse_arrays import dense, scaled_rows
 
 Integers = npt.NDArray[np.object_]
 """Arrays of Python integers."""
+LARGEST_DENSE: Final = 5_000_000
+"""Entries of rows beyond which they may be sparse."""
 DIGITS: Final = 53
 """Bits of a double."""
 LARGEST: Final = sys.float_info.max
@@ -28,6 +33,8 @@ _CHUNK: Final = 2**18  # Python integers that are formed at a time: less than 0.
 _LONG: Final = 1000  # Bits of weights from which on python-flint multiplies faster
 _TINY: Final = 2.0**-900  # Above the error of terms that underflow
 _FEWEST: Final = 5  # Bits of weights in one exact product of doubles
+_MOST_PARTS: Final = 64  # Products of doubles that take the place of one of integers
+_MOST_SHIFT: Final = 900  # Numbers of so many bits are doubles
 _FEW: Final = 4  # Rows are copied for a product if the others are so many times more
 _SMALL: Final = 2.0**61  # Integers below it, and sums of two, fit in 64 bits
 
@@ -43,7 +50,7 @@ class IntegerRows:
     ----------
     doubles
         Doubles with ``doubles[i, j] 2^shifts[j]`` equal to the integer, or nearest to it; shape
-        ``(m, n)``.
+        ``(m, n)``, dense, or CSR without stored zeros.
     shifts
         Shape ``(n,)``.
     exact
@@ -52,7 +59,7 @@ class IntegerRows:
         The diagonal: an integer is ``scales[j]`` times the original number. Shape ``(n,)``.
     """
 
-    doubles: FloatArray
+    doubles: Any
     shifts: IntArray
     exact: Integers | None
     scales: tuple[Fraction, ...]
@@ -70,24 +77,30 @@ class IntegerRows:
     @cached_property
     def _largest(self) -> FloatArray:
         """The largest magnitude in each column of ``doubles``."""
-        return np.asarray(np.abs(self.doubles).max(axis=0))
+        return column_sizes(self.doubles)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether zeros are not stored."""
+        return bool(sp.issparse(self.doubles))
 
     def integers(self, rows: IntArray) -> Integers:
         """Return the integers of some rows, shape ``(len(rows), n)``."""
         if self.exact is not None:
             return self.exact[rows]
-        approximate = self.doubles[rows]
-        with np.errstate(over="ignore"):
-            shifted = np.ldexp(approximate, self.shifts[None, :])
-        if np.abs(shifted).max(initial=0.0) < _SMALL:
-            return shifted.astype(np.int64).astype(object)
-        parts, exponents = np.frexp(approximate)
-        digits = np.ldexp(parts, DIGITS).astype(np.int64)
-        # Beyond 64 bits the mantissa is shifted as a Python integer, which loses nothing.
-        positions = exponents - DIGITS + self.shifts[None, :]
-        down = np.minimum(np.maximum(-positions, 0), DIGITS)  # what is shifted out is 0
-        integers = (digits >> down).astype(object)
-        return np.asarray(integers << np.maximum(positions, 0).astype(object))
+        return _exact_integers(dense(self.doubles[rows]), self.shifts[None, :])
+
+    def entries(self, rows: IntArray) -> Iterator[dict[int, int]]:
+        """Yield some rows as column -> integer, without zeros."""
+        if not self.sparse:
+            for row in self.integers(rows).tolist():
+                yield {j: entry for j, entry in enumerate(row) if entry}
+            return
+        part = self.doubles[rows]
+        numbers = _exact_integers(part.data, self.shifts[part.indices]).tolist()
+        columns, ends = part.indices.tolist(), part.indptr.tolist()
+        for start, end in pairwise(ends):
+            yield dict(zip(columns[start:end], numbers[start:end], strict=True))
 
     def chunks(self, rows: IntArray) -> Iterator[tuple[IntArray, Integers]]:
         """Yield batches of rows, as indices and integers; TimeIsUp ends it at a time limit."""
@@ -113,6 +126,12 @@ class IntegerRows:
         )
         if self.exact is None and bits >= _FEWEST and largest < _SMALL:
             return self._combined_in_parts(rows, np.array(weights, dtype=np.int64), bits)
+        if self.sparse:
+            sums = [0] * self.width
+            for row, weight in zip(self.entries(rows), map(int, weights), strict=True):
+                for j, entry in row.items():
+                    sums[j] += weight * entry
+            return sums
         factors, start = np.array(weights, dtype=object), 0
         total = np.zeros(self.width, dtype=object)
         long = _bits(int(largest)) > _LONG
@@ -138,8 +157,34 @@ class IntegerRows:
 
     def scores(self, rows: IntArray, direction: Sequence[int]) -> list[int]:
         """Return a_i'b for the given rows and integers b, exactly."""
-        at = np.array(direction, dtype=object)
-        return [int(score) for _, integers in self.chunks(rows) for score in integers @ at]
+        products = (scores[:, 0].tolist() for _, scores in self.products(rows, [direction]))
+        return [int(score) for batch in products for score in batch]
+
+    def products(
+        self, rows: IntArray, directions: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[IntArray, Any]]:
+        """Yield batches of rows, as indices, and their exact products with integer vectors b."""
+        at = np.array(directions, dtype=object).T
+        largest = max(map(_bits, chain.from_iterable(directions)), default=0)
+        bits = DIGITS - self._digits - self.width.bit_length()
+        short = self.exact is None and np.abs(self.shifts).max() < _MOST_SHIFT
+        if not short or bits < _FEWEST or largest > _MOST_PARTS * bits:
+            for batch, integers in self.chunks(rows):
+                yield batch, integers @ at
+            return
+        step = max(1, _CHUNK // at.shape[1])
+        parts = [
+            np.ldexp(_part_of(at, shift, bits), self.shifts[:, None])
+            for shift in range(0, max(largest, 1), bits)
+        ]
+        for start in range(0, len(rows), step):
+            check_time()
+            batch = rows[start : start + step]
+            table = self.doubles if len(batch) == self.count else self.doubles[batch]
+            digits = [(table @ part).astype(np.int64) for part in parts]
+            if len(digits) > 1:
+                digits = [part.astype(object) << k * bits for k, part in enumerate(digits)]
+            yield batch, sum(digits[1:], digits[0])
 
     def floating(self, direction: Sequence[int]) -> tuple[FloatArray, int]:
         """Return doubles g and an exponent t such that ``doubles @ g`` is 2^-t A b.
@@ -176,7 +221,7 @@ class IntegerRows:
         approximate = self.doubles if len(rows) == self.count else self.doubles[rows]
         unit = (self.width + 8) * 2.0**-DIGITS
         with np.errstate(invalid="ignore", over="ignore"):
-            errors = 1.01 * unit * (np.abs(approximate) @ np.abs(g)) + _TINY
+            errors = 1.01 * unit * (abs(approximate) @ np.abs(g)) + _TINY
             return approximate @ g, errors
 
     def least_sign(self, rows: IntArray, direction: Sequence[int]) -> int:
@@ -198,6 +243,40 @@ class IntegerRows:
     def in_original_units(self, direction: Sequence[int]) -> list[Fraction]:
         """Return b in the units of the original numbers."""
         return [entry * scale for entry, scale in zip(direction, self.scales, strict=True)]
+
+
+def _exact_integers(approximate: FloatArray, shifts: IntArray) -> Integers:
+    """Return doubles times powers of two as Python integers."""
+    with np.errstate(over="ignore"):
+        shifted = np.ldexp(approximate, shifts)
+    if np.abs(shifted).max(initial=0.0) < _SMALL:
+        return shifted.astype(np.int64).astype(object)
+    parts, exponents = np.frexp(approximate)
+    digits = np.ldexp(parts, DIGITS).astype(np.int64)
+    # Beyond 64 bits the mantissa is shifted as a Python integer, which loses nothing.
+    positions = exponents - DIGITS + shifts
+    down = np.minimum(np.maximum(-positions, 0), DIGITS)  # what is shifted out is 0
+    integers = (digits >> down).astype(object)
+    return np.asarray(integers << np.maximum(positions, 0).astype(object))
+
+
+def _part_of(numbers: Integers, shift: int, bits: int) -> FloatArray:
+    """Return so many bits of integers from a place on, with their signs."""
+    mask = (1 << bits) - 1
+    parts = [
+        [(abs(number) >> shift & mask) * (-1 if number < 0 else 1) for number in row]
+        for row in numbers.tolist()
+    ]
+    return np.array(parts, dtype=np.float64)
+
+
+def column_sizes(table: Any) -> FloatArray:
+    """Return the largest magnitude in each column of a dense or sparse table."""
+    if isinstance(table, np.ndarray):
+        return np.asarray(np.abs(table).max(axis=0))
+    sizes = np.zeros(table.shape[1])
+    np.maximum.at(sizes, table.indices, np.abs(table.data))
+    return sizes
 
 
 def _product(weights: Integers, integers: Integers) -> Integers:
@@ -241,8 +320,13 @@ def integer_rows(
         table = np.hstack([numbers, *(column.astype(int).astype(object) for column in constant)])
         return rows_of_numbers(table * signs.astype(int).astype(object)[:, None])
     rows = doubles.values if doubles.integers is None else doubles.integers
-    approximate = np.hstack([np.asarray(rows, dtype=np.float64), *constant])
-    approximate *= signs[:, None]
+    if isinstance(rows, np.ndarray):
+        approximate: Any = np.hstack([np.asarray(rows, dtype=np.float64), *constant])
+        approximate *= signs[:, None]
+    else:
+        columns: Any = [rows, *map(sp.csr_array, constant)]
+        approximate = scaled_rows(sp.csr_array(sp.hstack(columns).astype(np.float64)), signs)
+        approximate.eliminate_zeros()
     shifts = _shifts(approximate)
     multiples = [Fraction(doubles.multiple)] * rows.shape[1] + [Fraction(1)] * affine
     scales = tuple(
@@ -252,17 +336,26 @@ def integer_rows(
     return IntegerRows(approximate, shifts, None, scales)
 
 
-def _shifts(approximate: FloatArray) -> IntArray:
+def _shifts(approximate: Any) -> IntArray:
     """Return the least k_j such that column j times 2^k_j consists of integers."""
+    if not isinstance(approximate, np.ndarray):
+        shifts = np.full(approximate.shape[1], -(2**20), dtype=np.int64)
+        np.maximum.at(shifts, approximate.indices, _shifts_of_entries(approximate.data))
+        return np.where(shifts == -(2**20), 0, shifts)
     step = max(1, _CHUNK // max(1, approximate.shape[1]))
     shifts = np.full(approximate.shape[1], -(2**20), dtype=np.int64)
     for start in range(0, len(approximate), step):
-        parts, exponents = np.frexp(approximate[start : start + step])
-        digits = np.ldexp(parts, DIGITS).astype(np.int64)
-        zeros = np.frexp((digits & -digits).astype(np.float64))[1] - 1
-        digits_after = np.where(digits == 0, -(2**20), DIGITS - exponents - zeros)
+        digits_after = _shifts_of_entries(approximate[start : start + step])
         shifts = np.maximum(shifts, digits_after.max(axis=0, initial=-(2**20)))
     return np.where(shifts == -(2**20), 0, shifts)
+
+
+def _shifts_of_entries(numbers: FloatArray) -> IntArray:
+    """Return the least k such that a number times 2^k is an integer; -2^20 for 0."""
+    parts, exponents = np.frexp(numbers)
+    digits = np.ldexp(parts, DIGITS).astype(np.int64)
+    zeros = np.frexp((digits & -digits).astype(np.float64))[1] - 1
+    return np.where(digits == 0, -(2**20), DIGITS - exponents - zeros)
 
 
 def rows_of_numbers(numbers: Integers) -> IntegerRows:

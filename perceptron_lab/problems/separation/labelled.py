@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -23,7 +24,12 @@ from perceptron_lab.numerics.input_checks import (
 )
 from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.separation.families.model import Model
-from perceptron_lab.problems.separation.integer_rows import IntegerRows, Integers, integer_rows
+from perceptron_lab.problems.separation.integer_rows import (
+    LARGEST_DENSE,
+    IntegerRows,
+    Integers,
+    integer_rows,
+)
 
 INTERCEPT: Final = "intercept"
 
@@ -94,13 +100,14 @@ def examples_in(X: ArrayOrSparse, *, affine: bool) -> tuple[Doubles, Integers | 
 def unlabelled(rows: ArrayOrSparse) -> IntegerRows:
     """Return the rows of a matrix as integers; an InputError refuses non-finite numbers."""
     doubles, numbers = _finite_doubles(frame_of(rows))
-    return integer_rows(doubles, numbers, np.ones(len(doubles.values)), affine=False)
+    return integer_rows(doubles, numbers, np.ones(doubles.values.shape[0]), affine=False)
 
 
 def _finite_doubles(examples: Any) -> tuple[Doubles, Integers | None]:
     """Return a matrix as dense doubles, and as exact Python numbers where doubles are rounded."""
     doubles = doubles_of_rows(examples)
-    if sp.issparse(doubles.values):
+    large = math.prod(doubles.values.shape) > LARGEST_DENSE and not doubles.roundings
+    if sp.issparse(doubles.values) and not large:
         doubles = Doubles(dense(doubles.values), doubles.roundings)  # fractions are never sparse
     refuse_not_finite(doubles.values)
     if not doubles.roundings or doubles.integers is not None:
@@ -124,7 +131,7 @@ def labelled_of(
     Parameters
     ----------
     doubles
-        Dense, finite, shape ``(m, k)``.
+        Finite, shape ``(m, k)``; sparse ones of more than :data:`.LARGEST_DENSE` entries only.
     y, affine, positive
         As for ``separation``.
     names
@@ -167,6 +174,11 @@ def constant_column_indices(doubles: Doubles, numbers: Integers | None = None) -
         As for :func:`labelled_of`.
     """
     approximate = doubles.values
+    if not isinstance(approximate, np.ndarray):
+        count, width = approximate.shape
+        full = np.bincount(approximate.indices, minlength=width) == count
+        columns = ((j, dense(approximate[:, [j]])) for j in np.flatnonzero(full).tolist())
+        return [j for j, column in columns if column[0] and (column == column[0]).all()]
     exact = approximate if doubles.integers is None else doubles.integers
     if numbers is not None and doubles.roundings and doubles.integers is None:
         exact = numbers
@@ -180,8 +192,9 @@ def _without_columns(
     doubles: Doubles, numbers: Integers | None, columns: list[int]
 ) -> tuple[Doubles, Integers | None]:
     """Return the examples without some columns."""
+    remaining = np.delete(np.arange(doubles.values.shape[1]), columns)
     arrays = [
-        None if array is None else np.delete(array, columns, axis=1)
+        None if array is None else array[:, remaining]
         for array in (doubles.values, doubles.integers, numbers)
     ]
     return replace(doubles, values=arrays[0], integers=arrays[1]), arrays[2]

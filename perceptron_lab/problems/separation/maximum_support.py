@@ -19,6 +19,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.rescaling.correlation_rescaling import CorrelationRescaling
@@ -29,6 +30,7 @@ from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.problems.separation.equal_rows import merged
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.labelled import unlabelled
@@ -153,7 +155,7 @@ CorrelationRescaling`). A point and weights are then made exact. Where that fail
     return MaximumSupport(examples, pair, "the time was too short" if pair is None else pair.method)
 
 
-def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
+def proposals(rows: FloatArray | sp.csr_array) -> Iterator[PartitionProposal]:
     """Yield partitions of the rows with a point and weights, until a time limit.
 
     Parameters
@@ -161,6 +163,7 @@ def proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
     rows
         A in doubles, shape ``(m, n)``.
     """
+    rows = dense_array(rows)
     _require_singular_values(rows)
     sizes = np.abs(rows).max(axis=0)
     sizes = np.where(sizes > 0.0, sizes, 1.0)

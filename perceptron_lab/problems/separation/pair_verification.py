@@ -134,8 +134,7 @@ def _vanish_on_overlap(
     batch = [direction for direction in directions if any(direction)]
     if not batch:
         return True
-    at = np.array(batch, dtype=object).T
-    return not any((integers @ at).astype(bool).any() for _, integers in rows.chunks(pair.overlap))
+    return not any(products.any() for _, products in rows.products(pair.overlap, batch))
 
 
 def _class_fault(

@@ -17,16 +17,19 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg as sla
+import scipy.sparse as sp
 from scipy.special import expit
 
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
-from perceptron_lab.problems.separation.integer_rows import IntegerRows
+from perceptron_lab.numerics.sparse_arrays import scaled_rows
+from perceptron_lab.problems.separation.integer_rows import IntegerRows, column_sizes
+from perceptron_lab.problems.separation.row_span import RowSpan
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.exact_solutions import Equation, near_solution, null_columns
 
@@ -38,6 +41,9 @@ STEPS: Final = 27
 """Newton steps; after more, weights exp(-a_i'b) are lost in the rounding of the others."""
 _LOOKS: Final = (8, 12, 16, 20, 24, STEPS)  # Steps after which a partition is proposed
 _HALVES: Final = 12
+_CANDIDATES: Final = 20  # Sparse rows per column among which independent ones are looked for
+_RANDOM: Final = 2**30
+_DAMPING: Final = 1e-13  # Added to the diagonal of a curvature with ones on it
 _STILL: Final = 1e-9  # Norm of the gradient, relative to its terms, that counts as 0
 _GROWTH: Final = (
     0.5  # Change of a score in a step that separates growing scores from converging ones
@@ -54,10 +60,13 @@ class NullSpace:
         Indices of rows of N that span the same space.
     nulls
         A basis of {b : A_N b = 0}, k integer vectors of length n.
+    span
+        An echelon form of the rows where they are sparse; else None.
     """
 
     rows: IntArray
     nulls: tuple[tuple[int, ...], ...]
+    span: RowSpan | None = None
 
 
 @dataclass(frozen=True)
@@ -104,8 +113,10 @@ def pair_near(
     """
     overlap = np.flatnonzero(proposal.overlap)
     separated = np.flatnonzero(~proposal.overlap)
-    order = _pivot_rows(rows.doubles[overlap] * proposal.weights[overlap, None])
+    order = _pivot_rows(scaled_rows(rows.doubles[overlap], proposal.weights[overlap]))
     span = span_of(rows, overlap, overlap[order])
+    if span.span is not None:
+        order = np.searchsorted(overlap, span.rows)
     if len(separated) and not span.nulls:
         return None
     direction = _direction(rows, span, proposal.direction, separated)
@@ -114,7 +125,7 @@ def pair_near(
     integers = np.maximum(np.rint(proposal.weights[overlap] * 2.0**WEIGHT_BITS), 1.0).astype(
         np.int64
     )
-    basis = _balanced(rows, overlap, integers, order)
+    basis = _balanced(rows, overlap, integers, order, span.span)
     if basis is None:
         return None
     # The pivot rows carry exact fractions, which balance the rounded weights of all others.
@@ -122,10 +133,17 @@ def pair_near(
     return ComplementaryPair(separated, overlap, integers, basis, direction, span, method)
 
 
-def _pivot_rows(weighted: FloatArray) -> IntArray:
-    """Return the indices of min(m, n) rows, the pivots of a QR factorisation of the rows."""
-    if not len(weighted):
+def _pivot_rows(weighted: FloatArray | sp.csr_array) -> IntArray:
+    """Return the indices of min(m, n) rows, the pivots of a QR factorisation of the rows.
+
+    Of sparse rows the largest ones are returned, for each column some.
+    """
+    if not weighted.shape[0]:
         return np.zeros(0, dtype=np.int64)
+    if not isinstance(weighted, np.ndarray):
+        return np.argsort(-sp.linalg.norm(weighted, axis=1), kind="stable")[
+            : _CANDIDATES * weighted.shape[1]
+        ]
     check_time(12.0 * max(weighted.shape) * min(weighted.shape) ** 2)
     sizes = np.abs(weighted).max(axis=0)
     scaled = weighted / np.where(sizes > 0.0, sizes, 1.0)
@@ -135,6 +153,8 @@ def _pivot_rows(weighted: FloatArray) -> IntArray:
 
 def span_of(rows: IntegerRows, overlap: IntArray, leading: IntArray) -> NullSpace:
     """Return the null space of the rows N, starting from that of the leading ones."""
+    if rows.sparse:
+        return _sparse_span(rows, overlap, leading)
     independent = leading
     while True:
         nulls = _null_space(rows, independent)
@@ -142,6 +162,26 @@ def span_of(rows: IntegerRows, overlap: IntArray, leading: IntArray) -> NullSpac
         if missed is None:
             return NullSpace(independent, nulls)
         independent = np.append(independent, missed)
+
+
+def _sparse_span(rows: IntegerRows, overlap: IntArray, leading: IntArray) -> NullSpace:
+    """Return the null space of sparse rows N by elimination of the leading and of missed ones.
+
+    A row is missed if its product with a random vector of the null space is not 0.
+    """
+    span, rng = RowSpan(rows.width), np.random.default_rng(0)
+    nulls, new = _unit_vectors(rows.width), leading
+    while len(new) and nulls:
+        for k, entries in zip(new.tolist(), rows.entries(new), strict=True):
+            span.add(k, entries)
+        nulls = span.null_vectors()
+        if nulls:
+            multiples = rng.integers(1, _RANDOM, len(nulls)).tolist()
+            vector = combination_of(nulls, list(map(Fraction, multiples)))
+            batches = rows.products(overlap, [vector])
+            missed = [batch[products[:, 0].astype(bool)] for batch, products in batches]
+            new = np.concatenate(missed)[: _CANDIDATES * rows.width]
+    return NullSpace(np.array(sorted(span.rows), dtype=np.int64), nulls, span)
 
 
 def null_vectors(rows: IntegerRows) -> tuple[tuple[int, ...], ...]:
@@ -152,10 +192,13 @@ def null_vectors(rows: IntegerRows) -> tuple[tuple[int, ...], ...]:
 
 def _null_space(rows: IntegerRows, independent: IntArray) -> tuple[tuple[int, ...], ...]:
     if not len(independent):
-        unit = np.eye(rows.width, dtype=int).tolist()
-        return tuple(map(tuple, unit))
+        return _unit_vectors(rows.width)
     columns = null_columns(rows.integers(independent).tolist())
     return tuple(primitive_vector(column) for column in columns)
+
+
+def _unit_vectors(width: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(map(tuple, np.eye(width, dtype=int).tolist()))
 
 
 def _not_orthogonal(
@@ -164,9 +207,8 @@ def _not_orthogonal(
     """Return a row of N that is not orthogonal to all vectors, or None."""
     if not nulls:
         return None
-    at = np.array(nulls, dtype=object).T
-    for batch, integers in rows.chunks(overlap):
-        violated = np.flatnonzero((integers @ at).astype(bool).any(axis=1))
+    for batch, products in rows.products(overlap, nulls):
+        violated = np.flatnonzero(products.astype(bool).any(axis=1))
         if len(violated):
             return int(batch[violated[0]])
     return None
@@ -210,7 +252,7 @@ def _approximate_parts(
     The k_j scale the vectors to norms near 1. None if numbers are beyond the range of doubles.
     """
     # Entries times the sizes of their columns, which doubles may hold only so
-    powers = np.frexp(np.abs(rows.doubles).max(axis=0))[1]
+    powers = np.frexp(column_sizes(rows.doubles))[1]
     with np.errstate(over="ignore"):
         guess = np.ldexp(guess, powers)
     if not np.isfinite(guess).all():
@@ -253,11 +295,15 @@ def primitive_vector(numbers: Sequence[int]) -> tuple[int, ...]:
 
 
 def _balanced(
-    rows: IntegerRows, overlap: IntArray, integers: IntArray, order: IntArray
+    rows: IntegerRows, overlap: IntArray, integers: IntArray, order: IntArray, span: RowSpan | None
 ) -> dict[int, Fraction] | None:
     """Return exact weights > 0 of the pivot rows with A_N'w = 0, the others fixed; or None."""
     remaining = np.delete(np.arange(len(overlap)), order)
     rest = rows.combined(overlap[remaining], integers[remaining])
+    if span is not None:
+        weights = span.multipliers([-entry for entry in rest])
+        positive = len(weights) == len(order) and min(weights.values(), default=1) > 0
+        return weights if positive else None
     table = rows.integers(overlap[order]).tolist()
     equations = [
         Equation({i: row[j] for i, row in enumerate(table) if row[j]}, -rest[j])
@@ -289,13 +335,14 @@ class PartitionProposal:
     direction: FloatArray
 
 
-def logistic_proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
+def logistic_proposals(rows: FloatArray | sp.csr_array) -> Iterator[PartitionProposal]:
     """Yield partitions proposed by Newton's method for logistic regression, best ones last.
 
     Parameters
     ----------
     rows
-        A in doubles, shape ``(m, n)``. Steps are made on an orthonormal basis of its columns.
+        A in doubles, shape ``(m, n)``. Steps are made on an orthonormal basis of its columns,
+        or of sparse rows on the columns themselves.
 
     Raises
     ------
@@ -303,29 +350,25 @@ def logistic_proposals(rows: FloatArray) -> Iterator[PartitionProposal]:
         If a time limit ends before the next step.
     """
     count, width = rows.shape
-    check_time(20.0 * count * width**2)
-    basis = _Basis(rows)
-    point = np.zeros(basis.orthonormal.shape[1])
-    scores = np.zeros(len(rows))
+    basis = _Basis(rows) if isinstance(rows, np.ndarray) else _SparseBasis(rows)
+    point = np.zeros(basis.table.shape[1])
+    scores = np.zeros(count)
     for step in range(1, STEPS + 1):
         weights: FloatArray = expit(-scores)
-        gradient: FloatArray = weights @ basis.orthonormal
+        gradient: FloatArray = basis.table.T @ weights
         size = float(np.linalg.norm(weights))
         # A'w = 0 to rounding: the minimum exists, and all rows overlap.
         if float(np.linalg.norm(gradient)) <= _STILL * size:
-            yield PartitionProposal(
-                np.ones(len(rows), dtype=bool), weights, np.zeros(rows.shape[1])
-            )
+            yield PartitionProposal(np.ones(count, dtype=bool), weights, np.zeros(width))
             return
-        check_time(2.0 * count * width**2 + 10.0 * width**3)
-        move = _newton(basis.orthonormal, weights, gradient)
+        move = basis.newton(weights, gradient)
         if not np.isfinite(move).all():  # all weights are 0 or 1 in doubles
             return
-        change = basis.orthonormal @ move
+        change = basis.table @ move
         if change.min() > 0.0 or (scores + change).min() > 0.0:
             improved = move if change.min() > 0.0 else point + move
             yield PartitionProposal(
-                np.zeros(len(rows), dtype=bool), weights, basis.in_original_coordinates(improved)
+                np.zeros(count, dtype=bool), weights, basis.in_original_coordinates(improved)
             )
         if step in _LOOKS:
             # In the limit scores of B grow by 1 per step and those of N by 0 (Albert and Anderson):
@@ -339,6 +382,7 @@ class _Basis:
     """An orthonormal basis Q of the columns of A, A P = Q R up to dependent ones."""
 
     def __init__(self, rows: FloatArray) -> None:
+        check_time(20.0 * rows.size * rows.shape[1])
         sizes = np.abs(rows).max(axis=0)
         self._sizes = np.where(sizes > 0.0, sizes, 1.0)
         q, r, self._order = sla.qr(
@@ -346,9 +390,20 @@ class _Basis:
         )
         diagonal = np.abs(np.diagonal(r))
         rank = int(np.count_nonzero(diagonal > 1e-13 * diagonal.max(initial=0.0)))
-        self.orthonormal: FloatArray = np.ascontiguousarray(q[:, :rank])
+        self.table: FloatArray = np.ascontiguousarray(q[:, :rank])
         self._triangle = r[:rank, :rank]
         self._width = rows.shape[1]
+
+    def newton(self, weights: FloatArray, gradient: FloatArray) -> FloatArray:
+        """Return the Newton step, with eigenvalues of the Hessian bounded away from 0."""
+        count, width = self.table.shape
+        check_time(2.0 * count * width**2 + 10.0 * width**3)
+        curvature = self.table.T @ ((weights * (1.0 - weights))[:, None] * self.table)
+        values, vectors = np.linalg.eigh(curvature)
+        eigenvalues = np.maximum(values, 1e-15 * max(float(values[-1]), 1e-300))
+        with np.errstate(over="ignore", invalid="ignore"):
+            step: FloatArray = vectors @ ((vectors.T @ gradient) / eigenvalues)
+        return step
 
     def in_original_coordinates(self, point: FloatArray) -> FloatArray:
         """Return b for coordinates in the basis."""
@@ -358,14 +413,34 @@ class _Basis:
             return coordinates / self._sizes
 
 
-def _newton(basis: FloatArray, weights: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Return the Newton step, with eigenvalues of the Hessian bounded away from 0."""
-    curvature = basis.T @ ((weights * (1.0 - weights))[:, None] * basis)
-    values, vectors = np.linalg.eigh(curvature)
-    eigenvalues = np.maximum(values, 1e-15 * max(float(values[-1]), 1e-300))
-    with np.errstate(over="ignore", invalid="ignore"):
-        step: FloatArray = vectors @ ((vectors.T @ gradient) / eigenvalues)
-    return step
+class _SparseBasis:
+    """The columns of sparse rows over their sizes."""
+
+    def __init__(self, rows: Any) -> None:
+        sizes = column_sizes(rows)
+        self._sizes = np.where(sizes > 0.0, sizes, 1.0)
+        data = rows.data / self._sizes[rows.indices]
+        self.table = sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+    def in_original_coordinates(self, point: FloatArray) -> FloatArray:
+        """Return b for coordinates in the basis."""
+        with np.errstate(over="ignore"):  # infinite entries lead to an exact decision
+            return point / self._sizes
+
+    def newton(self, weights: FloatArray, gradient: FloatArray) -> FloatArray:
+        """Return the Newton step by Cholesky factors, for a diagonal of ones with a little more."""
+        width = len(gradient)
+        check_time(float(width) ** 3)
+        curvature: Any = self.table.T @ scaled_rows(self.table, weights * (1.0 - weights))
+        sizes = np.sqrt(curvature.diagonal())
+        sizes[sizes == 0.0] = 1.0
+        matrix = curvature.toarray() / sizes / sizes[:, None]
+        matrix[np.diag_indices(width)] += _DAMPING
+        try:
+            factors = sla.cho_factor(matrix, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:  # singular in doubles
+            return np.full(width, np.nan)
+        return np.asarray(sla.cho_solve(factors, gradient / sizes) / sizes)
 
 
 def _step_length(scores: FloatArray, change: FloatArray) -> float:

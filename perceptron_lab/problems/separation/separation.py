@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from operator import mul
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.algorithms.linear.exact_optimum import minimised
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.results import Status
 from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
 from perceptron_lab.problems.separation.changed_columns import (
@@ -31,7 +31,7 @@ from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLAS
 from perceptron_lab.problems.separation.coefficients import Coefficient, coefficients
 from perceptron_lab.problems.separation.equal_rows import merged
 from perceptron_lab.problems.separation.families.options import ModelOptions
-from perceptron_lab.problems.separation.integer_rows import IntegerRows
+from perceptron_lab.problems.separation.integer_rows import IntegerRows, column_sizes
 from perceptron_lab.problems.separation.labelled import Labelled
 from perceptron_lab.problems.separation.modelled import modelled
 from perceptron_lab.problems.separation.pair_verification import CoefficientChecker, faults
@@ -60,7 +60,7 @@ def seconds_of(max_seconds: float | None) -> float:
 
 
 def exact_pair(
-    rows: IntegerRows, proposals: Callable[[FloatArray], Iterator[PartitionProposal]], method: str
+    rows: IntegerRows, proposals: Callable[[Any], Iterator[PartitionProposal]], method: str
 ) -> ComplementaryPair | None:
     """Return the partition with its verified proof, or None if the time limit ended the search.
 
@@ -82,7 +82,7 @@ def exact_pair(
 
 
 def _pairs(
-    rows: IntegerRows, proposals: Callable[[FloatArray], Iterator[PartitionProposal]], method: str
+    rows: IntegerRows, proposals: Callable[[Any], Iterator[PartitionProposal]], method: str
 ) -> Iterator[ComplementaryPair]:
     """Yield exact pairs: near proposals for other and other columns, then by the exact decision."""
     for change in (conditioned, orthogonalised):
@@ -132,26 +132,15 @@ def exact_decision_pair(rows: IntegerRows) -> ComplementaryPair | None:
 
 def _system(rows: IntegerRows) -> tuple[LinearSystem, list[Fraction]]:
     """Return A D x >= s, 0 <= s <= 1, and the diagonal of D: powers of two that scale columns."""
-    largest = [0] * rows.width
-    for _, integers in rows.chunks(np.arange(rows.count)):
-        largest = [
-            max(size, *map(abs, column))
-            for size, column in zip(largest, integers.T.tolist(), strict=True)
-        ]
-    units = [Fraction(1, 2 ** size.bit_length()) for size in largest]
+    exponents = np.frexp(column_sizes(rows.doubles))[1] + rows.shifts
+    units = [Fraction(2) ** -exponent for exponent in exponents.tolist()]
     conditions = []
-    for batch, integers in rows.chunks(np.arange(rows.count)):
-        for k, row in zip(batch.tolist(), integers.tolist(), strict=True):
-            check_time()
-            columns = tuple(j for j, entry in enumerate(row) if entry)
-            numbers = (*(row[j] * units[j] for j in columns), Fraction(-1))
-            columns = (*columns, rows.width + k)
-            conditions.append(condition((columns, numbers), Fraction(), f"row {k}"))
-    names = [
-        f"{letter}_{j}"
-        for letter, end in (("b", rows.width), ("s", rows.count))
-        for j in range(end)
-    ]
+    for k, row in enumerate(rows.entries(np.arange(rows.count))):
+        check_time()
+        columns = (*row, rows.width + k)
+        numbers = (*(entry * units[j] for j, entry in row.items()), Fraction(-1))
+        conditions.append(condition((columns, numbers), Fraction(), f"row {k}"))
+    names = [*(f"b_{j}" for j in range(rows.width)), *(f"s_{k}" for k in range(rows.count))]
     lower, upper = ([None] * rows.width + [Fraction(side)] * rows.count for side in (0, 1))
     bounds = bound_conditions(lower, upper, names)
     return LinearSystem.of_conditions([*conditions, *bounds], names), units

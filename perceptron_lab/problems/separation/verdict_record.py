@@ -141,7 +141,7 @@ class VerdictRecord:
     @property
     def zero_rows(self) -> IntArray:
         """Indices of the rows of zeros, which always overlap."""
-        there = np.asarray(self.rows.doubles.any(axis=1))
+        there = np.asarray((self.rows.doubles != 0).sum(axis=1)) > 0
         if self.model is None:
             return np.flatnonzero(~there)
         return self.model.without_effect(there)
