@@ -44,6 +44,7 @@ from perceptron_lab.problems.separation.integer_rows import (
     DIGITS,
     IntegerRows,
     Integers,
+    column_sizes,
     integer_rows,
     rows_of_numbers,
 )
@@ -106,7 +107,7 @@ def modelled_of(
     """
     if options.plain:
         return labelled_of(doubles, y, names, numbers, affine=affine, positive=positive)
-    count = len(doubles.values)
+    count = doubles.values.shape[0]
     included = _included(options, count)
     doubles = doubles.part(included)
     numbers = None if numbers is None else numbers[included]
@@ -332,10 +333,12 @@ def _combined(base: IntegerRows, conditions: Conditions) -> IntegerRows:
     scales = base.scales * len(blocks) + (Fraction(1),) * thresholds.shape[1]
     opposite = np.flatnonzero(conditions.equalities)
     if base.exact is None and _stay_doubles(base, blocks):
-        parts = [*(block @ base.doubles for block in blocks), thresholds.astype(float)]
-        doubles = np.hstack(parts)
+        parts: list[Any] = [*(block @ base.doubles for block in blocks), thresholds.astype(float)]
+        doubles: Any = sp.csr_array(sp.hstack(parts)) if base.sparse else np.hstack(parts)
+        doubles = [doubles, -doubles[opposite]]
+        doubles = sp.csr_array(sp.vstack(doubles)) if base.sparse else np.vstack(doubles)
         shifts = np.append(np.tile(base.shifts, len(blocks)), np.zeros(thresholds.shape[1], int))
-        return IntegerRows(np.vstack([doubles, -doubles[opposite]]), shifts, None, scales)
+        return IntegerRows(doubles, shifts, None, scales)
     integers = base.integers(np.arange(base.count))
     table = np.hstack([*(_times_integers(b, integers) for b in blocks), thresholds.astype(object)])
     return replace(rows_of_numbers(np.vstack([table, -table[opposite]])), scales=scales)
@@ -347,7 +350,7 @@ def _stay_doubles(base: IntegerRows, blocks: Sequence[sp.csr_array]) -> bool:
     if most <= 1.0:
         return True
     with np.errstate(over="ignore"):
-        sizes = np.ldexp(np.abs(base.doubles).max(axis=0), base.shifts)
+        sizes = np.ldexp(column_sizes(base.doubles), base.shifts)
     return bool((most * sizes <= 2.0**DIGITS).all())
 
 

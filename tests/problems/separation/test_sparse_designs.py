@@ -75,6 +75,20 @@ def test_fixed_effects_as_sparse_and_as_dense_dummies(
         assert verdict.zero_rows.tolist() == []
 
 
+@pytest.mark.parametrize("family", ["poisson", "multinomial", "ordinal"])
+def test_sparse_designs_of_other_families(family: str, request: pytest.FixtureRequest) -> None:
+    table, y = two_effects(np.random.default_rng(0), 60, 4)
+    counts = np.where(y, 1 + np.arange(60) % 2, 0)
+    dense = separation(table, counts, family=family)
+    request.getfixturevalue("all_sparse")
+    sparse = separation(sp.csr_array(table), counts, family=family)
+    assert sparse.rows.sparse
+    assert sparse.verdict == dense.verdict
+    assert sparse.coefficients == dense.coefficients
+    np.testing.assert_array_equal(sparse.separated_rows, dense.separated_rows)
+    assert str(sparse) == str(dense)
+
+
 def test_constant_columns_of_sparse_examples_are_left_out(all_sparse: None) -> None:
     table = sp.csr_array(np.array([[0.0, 2.0, 0.0], [1.0, 2.0, 0.0], [0.0, 2.0, 0.0]]))
     verdict = separation(table, [0, 1, 1])
