@@ -98,6 +98,14 @@ def test_estimators() -> None:
     assert probabilities.sum(axis=1) == pytest.approx(np.ones(6))
 
 
+def test_separation() -> None:
+    (estimates, rows, determined), (columns, labels) = run("docs/separation.md", {})
+    assert estimates == {"x_1": "+INF", "x_2": "FINITE", "intercept": "FINITE"}
+    assert (rows.tolist(), determined) == ([0, 1, 2, 3], ("x_2", "intercept"))
+    assert columns == ("x_1",)
+    assert len(labels) == 1
+
+
 def test_start(capsys: pytest.CaptureFixture[str]) -> None:
     run("docs/start.md", {})
     assert capsys.readouterr().out.startswith("FEASIBLE True [")

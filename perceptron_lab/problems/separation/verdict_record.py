@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from perceptron_lab.core.errors import counted
+from perceptron_lab.core.errors import InputError, counted
 from perceptron_lab.core.results import IntArray
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.numerics.exact_doubles import to_doubles
@@ -98,6 +98,26 @@ class VerdictRecord:
     def classified(self) -> bool:
         """Whether every coefficient has a class."""
         return len(self._classified_coefficients) == len(self.names)
+
+    @property
+    def finite(self) -> bool:
+        """Whether all estimates are proved to exist: True only with a proof of overlap."""
+        return self.proved and self.verdict == OVERLAP
+
+    def require_decided(self) -> None:
+        """Raise an InputError unless the verdict is decided and proved."""
+        if not self.proved or self.verdict == UNDECIDED:
+            raise InputError(f"{self.sentence}: {self.method}; give more time (max_seconds)")
+
+    def require_finite(self) -> None:
+        """Raise an InputError, with the sentence of the verdict, unless all estimates exist.
+
+        An undecided verdict raises it too. Aliased coefficients do not: the likelihood has a
+        maximum, where these are not unique (``unidentified``).
+        """
+        self.require_decided()
+        if not self.finite:
+            raise InputError(f"{self.sentence}: maximum likelihood estimates do not exist")
 
     @property
     def _classified_coefficients(self) -> list[tuple[int, str, Coefficient]]:
