@@ -46,6 +46,7 @@ PROGRAMS = {
     **{name: case for name, case in CASES.items() if case[1]},
     "three faces": (THREE_FACES, "weak"),
     "three blocks": (BLOCKS, "weak"),
+    "decimals": ("1\n1\n2\n0\n0 1 1 2 -.5\n1 1 1 1 .3\n", "weak"),
 }
 CONES: dict[str, tuple[Callable[[Any, Any], list[Any]], str]] = {
     "norm(x, 1) <= x": (lambda x, y: [cvxpy.SOC(x, cvxpy.hstack([x, 1]))], "weak"),
@@ -156,7 +157,7 @@ def test_a_forged_certificate_is_accepted_only_if_it_proves_what_is_true(seeds: 
     assert still_proved  # a larger weight, say
 
 
-@pytest.fixture(scope="module", params=["[[x, 1], [1, 0]]", "diag(0, x)", "diag(-1, x)"])
+@pytest.fixture(scope="module", params=["decimals", "diag(0, x)", "diag(-1, x)"])
 def on_disk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an answer saved beside its file, ``model.dat-s``."""
     folder = tmp_path_factory.mktemp("kinds")
