@@ -229,3 +229,123 @@ def test_a_feasible_answer_has_no_kind(tmp_path: Path) -> None:
     record["certificate"]["infeasibility"] = "weak"
     np.savez(tmp_path / "b.npz", **(arrays | {"json": np.array(json.dumps(record))}))
     assert verify(tmp_path / "b.npz").cells[0].verdict is Verdict.NOT_PROVED
+
+
+def program(text: str) -> Any:
+    return checker().sdpa_system(text.encode(), {"form": "sdpa", "question": "feasibility"})
+
+
+def pair_of(third: tuple[int, ...], *more: tuple[int, ...]) -> Any:
+    """Return x_0 > 0, rows, and a pair ((u, v), t) of two scores (z, v, t) of y = (x_0, z, v)."""
+    scores = [(1, 0, 0), *more, third, (0, 0, 1), third]
+    kinds = [("rows", 1), *(("rows", 1) for _ in more), ("second-order", 3)]
+    positions = [(b, 0) for b in range(len(more) + 1)] + [(len(more) + 1, i) for i in range(3)]
+    rows = [(b, i, i, range(3), s) for (b, i), s in zip(positions, scores, strict=True)]
+    return checker().System("cone", 3, 1, kinds, rows, None, ("", "y", ""))
+
+
+NO_ROWS, NOTHING = [[], []], [[], [], []]
+X_0 = [[0], [1]]
+FEASIBLE = program(CASES["feasible, [[x, 1], [1, x]]"][0])
+WEAK = program(CASES["[[x, 1], [1, 0]]"][0])
+STRONG = program(CASES["diag(-1, x)"][0])
+W_STRONG = [X_0, [[1], [[1, 0]], []]]
+TWO_ROWS = program("1\n1\n-2\n0\n0 1 2 2 1\n1 1 1 1 1\n1 1 2 2 1\n")
+# F = [[1, 1, 0], [1, 1, 1], [0, 1, 1]] has no place (1, 3), with which it would be semidefinite
+BAND = program(
+    "1\n1\n3\n0\n" + "".join(f"0 1 {p} -1\n" for p in ("1 1", "1 2", "2 2", "2 3", "3 3"))
+)
+RAY = [NO_ROWS, [[0, 2], [-1, 1]]]
+FALSE: dict[str, tuple[Any, Claim]] = {
+    "a vector without a part": (
+        FEASIBLE,
+        {
+            "claim": "no point",
+            "chain": [
+                [NO_ROWS, [[0], [[1, 0]], []]],
+                [[[0], [2]], [[], [], [[0, [[1], [-1]]]]]],
+            ],
+        },
+    ),
+    "a negative part": (
+        FEASIBLE,
+        {"claim": "strong", "chain": [[[[0], [4]], [[1, -1], [[1, -1], [1, 1]], []]]]},
+    ),
+    "a negative row": (TWO_ROWS, {"claim": "strong", "chain": [[X_0, [[0, 1], [-1, 1]]]]}),
+    "a negative row after 0": (
+        TWO_ROWS,
+        {"claim": "no point", "chain": [[NO_ROWS, [[0], [0]]], [X_0, [[0, 1], [-1, 1]]]]},
+    ),
+    "a pair outside the cone": (
+        pair_of((1, 0, 0)),
+        {"claim": "strong", "chain": [[X_0, [[0], [-1]]]]},
+    ),
+    "a negative multiple of a ray": (
+        pair_of((1, 0, 0)),
+        {"claim": "no point", "chain": [RAY, [X_0, [[2], [-1]]]]},
+    ),
+    "a chain for strong": (
+        WEAK,
+        {
+            "claim": "strong",
+            "chain": [
+                [NO_ROWS, [[1], [[0, 1]], []]],
+                [[[0], [2]], [[], [], [[0, [[0], [-1]]]]]],
+            ],
+        },
+    ),
+    "weights 0": (
+        FEASIBLE,
+        {
+            "claim": "boundary only",
+            "chain": [[NO_ROWS, NOTHING]],
+            "sequence": [[[1, 2], 1, [X_0, [[1, 1], [[1, 1], [1, 0]], []]]]],
+        },
+    ),
+    "a place without a score": (
+        BAND,
+        {
+            "claim": "boundary only",
+            "chain": [[X_0, [[1], [[1, -1, 1]], []]]],
+            "sequence": [[[1, 0], 1, [X_0, [[1], [[1, 1, 1]], []]]]],
+        },
+    ),
+    "another point": (
+        STRONG,
+        {"claim": "weak", "chain": [W_STRONG], "sequence": [[[1, 0], 1, [X_0, NOTHING]]]},
+    ),
+    "multiple 0": (
+        STRONG,
+        {"claim": "weak", "chain": [W_STRONG], "sequence": [[[0, 0], 0, [X_0, NOTHING]]]},
+    ),
+    "a sequence that ends early": (
+        STRONG,
+        {
+            "claim": "weak",
+            "chain": [W_STRONG],
+            "sequence": [[[0, 1], 1, [NO_ROWS, [[1], [[0, 1]], []]]]],
+        },
+    ),
+    "another first row": (
+        STRONG._replace(rows=[(0, 0, 0, (0, 1), (1, 1)), *STRONG.rows[1:]]),
+        {"claim": "strong", "chain": [W_STRONG]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_a_false_certificate_that_breaks_one_rule_is_refused(name: str) -> None:
+    assert not accepted(*FALSE[name])
+
+
+def test_a_pair_that_is_0_admits_any_weights() -> None:
+    """(z, v, z) with -z >= 0 is 0, so that z + v - x_0 >= 0 has no solution."""
+    data = pair_of((0, 1, 0), (0, -1, 0), (-1, 1, 1))
+    none: list[Any] = [[], []]
+    chain = [
+        [none, none, none, [[0, 2], [-1, 1]]],
+        [none, X_0, none, [[2], [1]]],
+        [X_0, none, X_0, [[0, 1], [-1, -1]]],
+    ]
+    assert accepted(data, {"claim": "no point", "chain": chain})
+    assert not accepted(data, {"claim": "no point", "chain": [chain[0], chain[2]]})
