@@ -20,10 +20,10 @@ import scipy.sparse as sp
 from perceptron_lab.algorithms.linear.deciding import decide
 from perceptron_lab.core.errors import InputError, RowError
 from perceptron_lab.core.results import FloatArray, IntArray, Status
+from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import (
     ArrayOrSparse,
-    TwoClasses,
     classes_of,
     column_names,
     labels_of,
@@ -37,6 +37,7 @@ from perceptron_lab.problems.separation.families.conditions import (
     ordinal,
     signed,
 )
+from perceptron_lab.problems.separation.families.kinds import RISKS, THRESHOLDS
 from perceptron_lab.problems.separation.families.model import Model
 from perceptron_lab.problems.separation.families.options import ModelOptions, numbers_of
 from perceptron_lab.problems.separation.families.risk_sets import RiskSets
@@ -59,8 +60,6 @@ from perceptron_lab.systems.conditions import condition
 from perceptron_lab.systems.linear_system import LinearSystem
 
 _PIVOTS: Final = 10_000_000
-_THRESHOLDS: Final = ("ordinal", "adjacent")
-_RISKS: Final = ("conditional", "cox")
 
 
 def modelled(
@@ -72,8 +71,7 @@ def modelled(
     positive: object = None,
 ) -> Labelled:
     """Return the rows of the cone of a model; parameters as for ``separation``."""
-    free = affine if options.family not in _RISKS else False
-    doubles, numbers = examples_in(X, affine=free or options.family in _THRESHOLDS)
+    doubles, numbers = examples_in(X, affine=options.has_constants(affine))
     names = column_names(X)
     return modelled_of(doubles, y, options, names, numbers, affine=affine, positive=positive)
 
@@ -108,20 +106,18 @@ def modelled_of(
     if options.plain:
         return labelled_of(doubles, y, names, numbers, affine=affine, positive=positive)
     count = doubles.values.shape[0]
+    if np.shape(y) == (count, 2):
+        raise InputError(
+            "y has two columns; give successes as y and the numbers of trials as counts="
+        )
     included = _included(options, count)
     doubles = doubles.part(included)
     numbers = None if numbers is None else numbers[included]
-    if options.family == "binomial" and options.counts is None:
-        labels = _part(y, included, count)
-        examples = labelled_of(doubles, labels, names, numbers, affine=affine, positive=positive)
-        model = Model.of(
-            options, included, signed(np.ones(len(included), dtype=np.int64)), affine=affine
-        )
-        return replace(examples, model=model)
-    affine &= options.family not in (*_THRESHOLDS, *_RISKS)
     names = names or [f"x_{j + 1}" for j in range(doubles.values.shape[1])]
-    constants = affine or options.family in _THRESHOLDS
-    doubles, numbers, left_out = without_constants(doubles, names, numbers, leave_out=constants)
+    doubles, numbers, left_out = without_constants(
+        doubles, names, numbers, leave_out=options.has_constants(affine)
+    )
+    affine &= options.family not in (*THRESHOLDS, *RISKS)
     names = with_intercept([name for name in names if name not in left_out], affine=affine)
     base = integer_rows(doubles, numbers, np.ones(len(included)), affine=affine)
     examples = _examples(_Data(base, tuple(names), y, included, count, options, affine), positive)
@@ -138,13 +134,6 @@ def _included(options: ModelOptions, count: int) -> IntArray:
     if not there.any():
         raise InputError("every row has weight 0 or counts 0; give rows with weights above 0")
     return np.flatnonzero(there)
-
-
-def _part(values: Any, included: IntArray, count: int) -> Any:
-    """Return the values of some observations, as a series if they are one."""
-    if len(included) == count:
-        return values
-    return values.iloc[included] if hasattr(values, "iloc") else np.asarray(values)[included]
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,10 +153,14 @@ class _Data:
         values = self.options.numbers(name, self.count, least)
         return None if values is None else values[self.included]
 
-    def two_classes(self, positive: object) -> TwoClasses:
-        """Return the labels of the observations included."""
-        labels = _part(self.y, self.included, self.count)
-        return two_classes(labels, len(self.included), positive)
+    def two_classes(self, positive: object) -> tuple[Mask, tuple[object, object]]:
+        """Return which observations included have the positive of two labels, and both labels."""
+        labels: Any = self.y
+        if len(self.included) < self.count:
+            series = hasattr(labels, "iloc")  # it keeps the order of its categories
+            labels = labels.iloc[self.included] if series else np.asarray(labels)[self.included]
+        classes = two_classes(labels, len(self.included), positive)
+        return classes.signs > 0.0, (classes.negative, classes.positive)
 
     def labelled(
         self,
@@ -193,21 +186,19 @@ class _Data:
 
 def _examples(data: _Data, positive: object) -> Labelled:
     """Return the rows of the cone of a family."""
-    if positive is not None and data.options.family not in ("binomial", "log-binomial", *_RISKS):
+    if positive is not None and data.options.family not in ("binomial", "log-binomial", *RISKS):
         raise InputError(
             f"positive={positive!r} chooses one of two classes; family="
             f"{data.options.family!r} has no positive class: leave it out"
         )
-    match data.options.family:
-        case "multinomial" | "ordinal" | "adjacent":
-            return _of_classes(data)
-        case "conditional" | "cox":
-            return _of_risk_sets(data, positive)
-        case "binomial" | "log-binomial":
-            return _of_trials(data, positive)
-        case _:
-            counts = numbers_of("y", data.y, data.count, 0.0)[data.included]
-            return data.labelled(signed(np.where(counts > 0.0, 0, -1)))
+    if data.options.family in ("multinomial", *THRESHOLDS):
+        return _of_classes(data)
+    if data.options.family in RISKS:
+        return _of_risk_sets(data, positive)
+    if data.options.family in ("binomial", "log-binomial"):
+        return _of_trials(data, positive)
+    counts = numbers_of("y", data.y, data.count, 0.0)[data.included]
+    return data.labelled(signed(np.where(counts > 0.0, 0, -1)))
 
 
 def _of_trials(data: _Data, positive: object) -> Labelled:
@@ -215,21 +206,18 @@ def _of_trials(data: _Data, positive: object) -> Labelled:
     trials = data.options.numbers("counts", data.count, 0.0)
     labels: tuple[object, ...] = ()
     if trials is None:
-        classes = two_classes(
-            _part(data.y, data.included, data.count), len(data.included), positive
-        )
-        succeeded, every = classes.signs > 0.0, classes.signs > 0.0
-        labels = (classes.negative, classes.positive)
+        every, labels = data.two_classes(positive)
+        succeeded = every
     else:
         successes = numbers_of("y", data.y, data.count, 0.0)
-        above = np.flatnonzero(successes > trials)
-        if len(above):
-            numbers = f"{successes[above[0]]:g} successes in {trials[above[0]]:g} trials"
-            fault = f"has {numbers}; give successes as y and trials as counts"
-            raise RowError(int(above[0]), f"{fault} (frequencies of rows are weights)")
+        invalid = np.flatnonzero((successes > trials) | (successes != np.rint(successes)))
+        if len(invalid):
+            numbers = f"{successes[invalid[0]]:g} successes in {trials[invalid[0]]:g} trials"
+            fault = f"has {numbers}; give whole numbers of successes as y, of trials as counts"
+            raise RowError(int(invalid[0]), f"{fault} (frequencies of rows are weights)")
         succeeded, every = (successes > 0.0)[data.included], (successes == trials)[data.included]
     if data.options.family == "binomial":
-        return data.labelled(signed(np.where(every, 1, np.where(succeeded, 0, -1))))
+        return data.labelled(signed(np.where(every, 1, np.where(succeeded, 0, -1))), labels)
     if not data.affine:
         _require_domain(data, every)
     return data.labelled(signed(np.where(succeeded, 0, -1)), labels)
@@ -250,7 +238,8 @@ def _require_domain(data: _Data, every: Mask) -> None:
             conditions.append(condition((columns, entries), Fraction(), f"row {i}"))
     conditions.append(condition(((width,), (Fraction(1),)), Fraction(), "t"))
     system = LinearSystem.of_conditions(conditions, [f"b_{j}" for j in range(width + 1)])
-    decision = decide(system, _PIVOTS)
+    with time_limit(data.options.seconds):
+        decision = decide(system, _PIVOTS)
     strict = {*np.flatnonzero(~every).tolist(), len(every)}
     if decision.status is Status.FEASIBLE and strict.isdisjoint(decision.proof.tight):
         return
@@ -271,10 +260,10 @@ def _of_classes(data: _Data) -> Labelled:
         raise InputError(f"every row is of class {labels[0]!r}; give two classes or more")
     between = [f"{low}|{high}" for low, high in pairwise(labels)]
     names, width = data.names, data.base.width
-    if data.options.family == "ordinal":
-        return data.labelled(ordinal(codes, len(labels)), labels, (*names, *between), between)
-    if data.options.family == "adjacent":
-        conditions = adjacent(codes, len(labels), width)
+    if data.options.family in THRESHOLDS:
+        conditions = (ordinal if data.options.family == "ordinal" else adjacent)(
+            codes, len(labels), width
+        )
         return data.labelled(conditions, labels, (*names, *between), between)
     names = tuple(f"{label}:{name}" for label in labels[1:] for name in names)
     constants = names[width - 1 :: width] if data.affine else ()
@@ -282,20 +271,19 @@ def _of_classes(data: _Data) -> Labelled:
 
 
 def _of_risk_sets(data: _Data, positive: object) -> Labelled:
-    """Return the rows of events and the fields at risk; a stratum of cases is one event time."""
+    """Return the rows of events and the others at risk; a stratum of cases is one event time."""
     included, width = data.included, data.base.width
     strata = data.options.strata
     groups = np.zeros(data.count) if strata is None else labels_of(strata, data.count)
     groups = np.unique(groups[included], return_inverse=True)[1]
     pair: tuple[object, ...] = ()
     if data.options.family == "conditional":
-        classes = data.two_classes(positive)
-        ones = np.ones(len(included))
-        sets = RiskSets.of(classes.signs > 0.0, groups, ones, None, "exact")
-        pair, absent = (classes.negative, classes.positive), "no stratum has a case and a control"
+        cases, pair = data.two_classes(positive)
+        sets = RiskSets.of(cases, groups, np.ones(len(included)), None, "exact")
+        absent = "no stratum has a case and a control"
     else:
-        event, (time, start) = _events(data, positive), _times(data)
-        sets = RiskSets.of(event[included], groups, time, start, data.options.ties)
+        events, (time, start) = _events(data, positive), _times(data)
+        sets = RiskSets.of(events, groups, time, start, data.options.ties)
         absent = "no event has anybody else at risk"
     conditions = sets.conditions(width)
     if not len(conditions.first):
@@ -306,13 +294,14 @@ def _of_risk_sets(data: _Data, positive: object) -> Labelled:
 def _events(data: _Data, positive: object) -> Mask:
     """Return which observations end with an event: y is 1, true, or the label ``positive``."""
     if positive is not None:
-        return np.asarray(two_classes(data.y, data.count, positive).signs > 0.0)
-    events = numbers_of("y", data.y, data.count, -math.inf)
+        return data.two_classes(positive)[0]
+    remedy = ", or name the label of events (positive=)"
+    events = numbers_of("y", data.y, data.count, remedy=remedy)
     invalid = np.flatnonzero((events != 0.0) & (events != 1.0))
     if len(invalid):
         fault = f"has y = {events[invalid[0]]:g}; give 1 for an event and 0 for a censored time"
-        raise RowError(int(invalid[0]), f"{fault}, or name the label of events (positive=)")
-    return np.asarray(events == 1.0)
+        raise RowError(int(invalid[0]), f"{fault}{remedy}")
+    return np.asarray(events[data.included] == 1.0)
 
 
 def _times(data: _Data) -> tuple[FloatArray, FloatArray | None]:

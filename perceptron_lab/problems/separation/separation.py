@@ -250,9 +250,9 @@ def separation(
     >>> found.verdict, found.coefficients, found.separated_rows.tolist()
     ('quasi-complete', {'x_1': '+INF', 'intercept': '-INF'}, [0, 1])
     """
-    seconds_of(max_seconds)
+    seconds = seconds_of(max_seconds)
     variables = {"counts": counts, "weights": weights, "strata": strata, "offset": offset}
-    options = ModelOptions(family, link, ties, **variables, time=time, start=start)
+    options = ModelOptions(family, link, ties, **variables, time=time, start=start, seconds=seconds)
     examples = modelled(X, y, options, affine=affine, positive=positive)
     return verdict_for(examples, max_seconds=max_seconds)
 

@@ -212,7 +212,12 @@ def test_no_ordering_of_risk_sets_hides_a_comparison() -> None:
 COX = {"family": "cox", "time": [1, 2, 3, 4]}
 ERRORS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "negative count": ([0, 1, -2, 1], {"family": "poisson"}, "row 2 has y -2; .*>= 0"),
-    "text": (["a", "b", "a", "b"], {"family": "poisson"}, "'a' is no number; give numbers"),
+    "text": (["a", "b", "a", "b"], {"family": "poisson"}, "'a' is no double; give numbers$"),
+    "dates": ([0, 1, 0, 1], COX | {"time": pd.to_datetime(["2024-01-01"] * 4)}, "is no double"),
+    "text of an event": (["a", "b", "a", "b"], COX, r"name the label of events \(positive=\)"),
+    "two columns": ([[0, 1]] * 4, {"counts": [1] * 4}, "y has two columns; .*counts="),
+    "proportions": ([0, 0.5, 0, 1], {"counts": [2] * 4}, "row 1 has 0.5 successes in 2 trials"),
+    "ties of others": ([0, 1, 0, 1], {"ties": "efron"}, "ties= belongs to family='cox'"),
     "too many successes": ([0, 3, 1, 1], {"counts": [1] * 4}, "row 1 has 3 successes in 1 trials"),
     "NaN weight": ([0, 1, 0, 1], {"weights": [1, 1, np.nan, 1]}, "row 2 has weights nan"),
     "negative weight": ([0, 1, 0, 1], {"weights": [1, -1, 1, 1]}, "row 1 has weights -1"),

@@ -75,8 +75,9 @@ def multinomial(codes: IntArray, classes: int, width: int) -> Conditions:
     return Conditions.of(signs, first, len(codes))
 
 
-def ordinal(codes: IntArray, classes: int) -> Conditions:
+def ordinal(codes: IntArray, classes: int, width: int) -> Conditions:
     """Return t_(y+1) - x_i'd >= 0 and x_i'd - t_y >= 0, where these thresholds exist."""
+    require_few(2 * len(codes), width + classes - 1, "merge categories or equal rows (weights=)")
     below, above = np.flatnonzero(codes < classes - 1), np.flatnonzero(codes > 0)
     first = np.concatenate([below, above])
     signs = np.repeat([-1, 1], [len(below), len(above)])

@@ -15,6 +15,10 @@ BINARY_LINKS: Final = ("logit", "probit", "cloglog", "loglog", "cauchit")
 """Links with a continuous, strictly increasing F from 0 to 1; the first one is the default."""
 VARIABLES: Final = ("counts", "weights", "strata", "offset", "time", "start")
 """Options with a value for each observation."""
+THRESHOLDS: Final = ("ordinal", "adjacent")
+"""Families with thresholds instead of an intercept."""
+RISKS: Final = ("conditional", "cox")
+"""Families with neither, whose conditions compare observations."""
 TIES: Final = ("breslow", "efron", "exact", "discrete")
 
 _PENALISED = "a penalised likelihood has estimates: Firth's (Kosmidis and Firth 2021), or a ridge"

@@ -12,7 +12,14 @@ import numpy.typing as npt
 
 from perceptron_lab.core.errors import InputError, RowError, counted, did_you_mean
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.problems.separation.families.kinds import FAMILIES, TIES, VARIABLES, Family
+from perceptron_lab.problems.separation.families.kinds import (
+    FAMILIES,
+    RISKS,
+    THRESHOLDS,
+    TIES,
+    VARIABLES,
+    Family,
+)
 
 _EVERYWHERE: Final = ("counts", "weights", "offset")
 
@@ -31,6 +38,8 @@ class ModelOptions:
         How the Cox model treats events at the same time.
     counts, weights, strata, offset, time, start
         As for ``separation``, a value each, or None.
+    seconds
+        Time limit of the decision whether a log-binomial model has a likelihood.
     """
 
     family: str = "binomial"
@@ -42,6 +51,7 @@ class ModelOptions:
     offset: npt.ArrayLike | None = None
     time: npt.ArrayLike | None = None
     start: npt.ArrayLike | None = None
+    seconds: float = math.inf
 
     def __post_init__(self) -> None:
         _require_known("family", self.family, FAMILIES)
@@ -66,10 +76,16 @@ class ModelOptions:
         bare = all(getattr(self, name) is None for name in VARIABLES)
         return self.family == "binomial" and self.link == "logit" and bare
 
+    def has_constants(self, affine: bool) -> bool:
+        """Return whether there is an intercept, or thresholds, instead of constant columns."""
+        return self.family in THRESHOLDS or (affine and self.family not in RISKS)
+
     def _require_variables(self) -> None:
         missing = [name for name in self.kind.needs if getattr(self, name) is None]
         if missing:
             raise InputError(f"family={self.family!r} needs {missing[0]}=, a value for each row")
+        if self.ties != TIES[0] and self.family != "cox":
+            raise InputError(f"ties= belongs to family='cox', not to family={self.family!r}")
         allowed = (*_EVERYWHERE, *self.kind.needs, *self.kind.allows)
         for name in VARIABLES:
             if getattr(self, name) is not None and name not in allowed:
@@ -100,8 +116,12 @@ def of_record(record: Mapping[str, Any], variables: Mapping[str, Any]) -> ModelO
     return ModelOptions(**texts, **variables)
 
 
-def numbers_of(name: str, values: npt.ArrayLike, count: int, least: float) -> FloatArray:
+def numbers_of(
+    name: str, values: npt.ArrayLike, count: int, least: float = -math.inf, remedy: str = ""
+) -> FloatArray:
     """Return finite numbers from ``least`` on, a value for each of ``count`` observations.
+
+    ``remedy`` is an alternative to numbers, in the message on texts.
 
     Raises
     ------
@@ -109,16 +129,16 @@ def numbers_of(name: str, values: npt.ArrayLike, count: int, least: float) -> Fl
         If the length differs or there are texts; a ``RowError`` if a number is not allowed.
     """
     array = np.asarray(values)
-    if array.shape == (count, 1):
-        array = array[:, 0]
+    array = array[:, 0] if array.shape == (count, 1) else array
     if array.shape != (count,):
         raise InputError(
             f"{counted(count, 'row')}, but {name} of shape {array.shape}; give a number each"
         )
     try:
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: {str(array[0])[:40]!r} is no number; give numbers") from None
+        numbers = array.astype(object if array.dtype.kind in "cmM" else np.float64).astype(float)
+    except (TypeError, ValueError, OverflowError):
+        first = str(array[0])[:40]
+        raise InputError(f"{name}: {first!r} is no double; give numbers{remedy}") from None
     invalid = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= least)))
     if len(invalid):
         allowed = "finite numbers" + " >= 0" * (least == 0.0)
