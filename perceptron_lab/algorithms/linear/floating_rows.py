@@ -14,6 +14,7 @@ the multipliers are weights of Farkas' lemma.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,7 @@ from perceptron_lab.core.killable_calls import killable
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time, seconds_left
 from perceptron_lab.numerics.exact_doubles import quotients, to_double
+from perceptron_lab.systems.conditions import Condition
 from perceptron_lab.systems.linear_system import LinearSystem
 
 INFINITE = highspy.kHighsInf
@@ -97,16 +99,21 @@ def floating_rows(system: LinearSystem) -> FloatingRows:
     largest = tuple(max(map(abs, row.coefficients), default=1) for row in system.conditions)
     pairs = list(zip(system.conditions, largest, strict=True))
     check_time()
-    values = [value for row, most in pairs for value in quotients(row.coefficients, most)]
-    columns = [j for row, _ in pairs for j in row.columns]
-    ends = np.cumsum([0, *(len(row.columns) for row, _ in pairs)])
-    shape = (len(pairs), len(system.variables))
     return FloatingRows(
-        sp.csr_array((np.array(values, dtype=float), columns, ends), shape=shape),
+        double_matrix(pairs, len(system.variables)),
         np.array([to_double(row.right, most) for row, most in pairs], dtype=float),
         largest,
         np.array([row.equation for row, _ in pairs], dtype=bool),
     )
+
+
+def double_matrix(pairs: Sequence[tuple[Condition, int]], width: int) -> sp.csr_array:
+    """Return the coefficients of conditions in doubles, each condition divided by a number > 0."""
+    values = [value for row, divisor in pairs for value in quotients(row.coefficients, divisor)]
+    columns = [j for row, _ in pairs for j in row.columns]
+    ends = np.cumsum([0, *(len(row.columns) for row, _ in pairs)])
+    entries = np.array(values, dtype=float), columns, ends
+    return sp.csr_array(entries, shape=(len(pairs), width))
 
 
 @dataclass(frozen=True)
@@ -307,7 +314,7 @@ def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
         (np.full(len(free), -1.0), (free, np.arange(len(free)))), shape=(count, len(free) + 1)
     )
     first = sp.csr_array(
-        ([1.0, -1.0], ([0, 0], [width, width + 1 + len(free)])), shape=_last_row_shape(rows)
+        ([1.0, -1.0], ([0, 0], [width, width + 1 + len(free)])), shape=(1, width + 2 + len(free))
     )
     body = sp.hstack([rows.matrix, sp.csr_array(-rows.right[:, None]), slack])
     matrix = sp.csr_array(sp.vstack([body, first]))
@@ -335,12 +342,6 @@ def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
         solution.duals[:-1],
         solution.iterations,
     )
-
-
-def _last_row_shape(rows: FloatingRows) -> tuple[int, int]:
-    """Return the shape of the row t - s_0."""
-    free = int(np.count_nonzero(~rows.equation))
-    return 1, rows.matrix.shape[1] + free + 2
 
 
 def farkas_vertex(rows: FloatingRows, support: IntArray) -> FloatArray | None:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from perceptron_lab.algorithms.linear.deciding import LinearDecision, decide
 from perceptron_lab.algorithms.linear.exact_answers import (
@@ -23,6 +22,7 @@ from perceptron_lab.algorithms.linear.floating_rows import (
     INFINITE,
     HighsAnswer,
     HighsProgram,
+    double_matrix,
     run_highs,
 )
 from perceptron_lab.algorithms.linear.proofs import (
@@ -40,7 +40,7 @@ from perceptron_lab.core.outward_rounding import bracket_text
 from perceptron_lab.core.results import PROVED, Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import TimeIsUp, clock_seconds, time_is_up, time_limit
-from perceptron_lab.numerics.exact_doubles import quotients, to_double, to_doubles
+from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.systems.linear_system import LinearSystem
 
@@ -274,10 +274,7 @@ def _solved(system: LinearSystem, rows: list[int]) -> HighsAnswer:
     for (j, is_lower), (bound, _) in best_bounds(system).items():
         (lower if is_lower else upper)[j] = to_double(bound if is_lower else -bound)
     selected = [system.conditions[k] for k in rows]
-    values = [value for row in selected for value in quotients(row.coefficients, row.scale)]
-    columns = [j for row in selected for j in row.columns]
-    ends = np.cumsum([0, *(len(row.columns) for row in selected)])
-    matrix = sp.csr_array((np.array(values, dtype=float), columns, ends), shape=(len(rows), width))
+    matrix = double_matrix([(row, row.scale) for row in selected], width)
     right = np.array([to_double(row.right, row.scale) for row in selected], dtype=float)
     equation = np.array([row.equation for row in selected], dtype=bool)
     above_rows = np.where(equation, right, INFINITE)

@@ -52,7 +52,7 @@ from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.systems.block_triangular import Quotient, SingularError
-from perceptron_lab.systems.conditions import Condition, bound_conditions, condition
+from perceptron_lab.systems.conditions import Condition, bound_conditions
 from perceptron_lab.systems.linear_system import LinearSystem
 
 # Sweeps of scaling; finite limits in doubles; refinements; pivots between two of them
@@ -258,7 +258,7 @@ class Refinement:
 
         That program has a point and a minimum, whatever HiGHS says of this one.
         """
-        system = elastic(self.program.system)
+        system, _ = elastic(self.program.system)
         width = len(self.program.system.variables)
         costs = dict.fromkeys(range(width, len(system.variables)), Fraction(1))
         program = BoundedProgram.of(system, costs)
@@ -329,23 +329,42 @@ class Refinement:
         return ExactBasis.of(self.program, states)
 
 
-def elastic(system: LinearSystem) -> LinearSystem:
-    """Return the system in which every row may be violated, by new variables s >= 0.
+def elastic(
+    system: LinearSystem, multiples: Mapping[int, int] | None = None
+) -> tuple[LinearSystem, list[tuple[int, int]]]:
+    """Return the system in which some conditions may be violated, by new variables s, t >= 0.
 
-    Inequalities become a'x + m s >= b, equations a'x + m (s - t) = b, m the largest entry of a;
-    conditions on one variable stay. The conditions of the system come first, in their order.
+    Inequalities become a'x + m s >= b, equations a'x + m (s - t) = b. The variables and conditions
+    of the system come first, in their order.
+
+    Parameters
+    ----------
+    multiples
+        Condition in whole numbers -> m > 0; those that it lacks stay. None: the largest entries of
+        the conditions on several variables.
+
+    Returns
+    -------
+    system, owners
+        The system, and of each new variable its condition and its sign in it.
     """
-    names, conditions, signs = list(system.variables), list[Condition](), list[Condition]()
-    for row in system.conditions:
-        columns, coefficients = row.columns, row.coefficients
-        largest = max(map(abs, coefficients), default=1)
-        for sign in (1, -1)[: (len(columns) > 1) * (1 + row.equation)]:
-            at, name = len(names), f"violation of {row.name}"
-            columns, coefficients = (*columns, at), (*coefficients, sign * largest)
-            signs.append(condition(((at,), (Fraction(1),)), Fraction(), f"{name} >= 0", bound=True))
-            names.append(name)
-        conditions.append(row._replace(columns=columns, coefficients=coefficients))
-    return LinearSystem.of_conditions([*conditions, *signs], names)
+    if multiples is None:
+        rows = enumerate(system.conditions)
+        multiples = {k: max(map(abs, r.coefficients)) for k, r in rows if len(r.columns) > 1}
+    width, owners, conditions = len(system.variables), list[tuple[int, int]](), list[Condition]()
+    for k, row in enumerate(system.conditions):
+        # Inequalities are >=, and only a smaller right-hand side helps; equations change both ways
+        signs = (1, -1)[: (k in multiples) * (1 + row.equation)]
+        columns = tuple(width + len(owners) + i for i in range(len(signs)))
+        entries = tuple(sign * multiples[k] for sign in signs)
+        owners += [(k, sign) for sign in signs]
+        conditions.append(
+            row._replace(columns=row.columns + columns, coefficients=row.coefficients + entries)
+        )
+    names = [f"violation {i + 1}" for i in range(len(owners))]
+    every = (*system.variables, *names)
+    at_least_0 = bound_conditions([None] * width + [Fraction(0)] * len(names), [], every)
+    return LinearSystem((*conditions, *at_least_0), every), owners
 
 
 def recession(system: LinearSystem) -> LinearSystem:

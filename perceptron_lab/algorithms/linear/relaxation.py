@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from perceptron_lab.algorithms.linear.exact_optimum import ExactOptimum, minimised
+from perceptron_lab.algorithms.linear.refinement import elastic
 from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.core.results import Status
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.numerics.exact_texts import exact_text, shown_text
-from perceptron_lab.systems.conditions import Condition, condition
 from perceptron_lab.systems.linear_system import LinearSystem
 
 
@@ -154,26 +154,7 @@ def _relaxed(
 ) -> tuple[Relaxation, Status]:
     """Return the relaxation by some conditions, and the status of its program."""
     width = len(system.variables)
-    conditions, changing = list[Condition](), list[tuple[int, int]]()
-    for k, row in enumerate(system.conditions):
-        if k not in weights:
-            conditions.append(row)
-            continue
-        # Inequalities are >=, and only a smaller right-hand side helps; equations change both ways
-        signs = (1, -1)[: 1 + row.equation]
-        columns = tuple(width + len(changing) + i for i in range(len(signs)))
-        changing += [(k, sign) for sign in signs]
-        conditions.append(
-            row._replace(
-                columns=row.columns + columns,
-                coefficients=row.coefficients + tuple(sign * row.scale for sign in signs),
-            )
-        )
-    names = [f"change {i + 1}" for i in range(len(changing))]
-    for i, name in enumerate(names):
-        at_least_0 = (width + i,), (Fraction(1),)
-        conditions.append(condition(at_least_0, Fraction(0), f"{name} >= 0", bound=True))
-    program = LinearSystem(tuple(conditions), (*system.variables, *names))
+    program, changing = elastic(system, {k: system.conditions[k].scale for k in weights})
     costs = {width + i: weights[k] for i, (k, _) in enumerate(changing)}
     optimum = ExactOptimum(Status.TIME_LIMIT)
     with suppress(TimeIsUp):

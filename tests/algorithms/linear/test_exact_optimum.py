@@ -85,7 +85,7 @@ def test_auxiliary_programs_prove_what_no_basis_of_highs_does(
         descent = minimised(rays, costs)
         assert descent.value is not None
         assert (descent.value < 0) == (not is_bounded(given, costs)), seed
-        total = elastic(given.system())
+        total, _ = elastic(given.system())
         least = minimised(total, dict.fromkeys(range(len(given.lower), total.unknowns), ONE))
         assert least.status is Status.FEASIBLE or (
             BoundedProgram.of(given.system(), {}).contradiction() is not None
