@@ -10,6 +10,7 @@ from flint import fmpq
 
 from perceptron_lab.core.time_limit import check_time, time_is_up
 
+# Not Fraction: a pivot reduces every entry of the tableau, which python-flint does far quicker
 ZERO, ONE = fmpq(0), fmpq(1)
 # Pivots without progress, per row, after which Bland's rule takes over until there is some
 PATIENCE = 4
@@ -95,6 +96,7 @@ class _Tableau:
         for i, row in enumerate(self.rows):
             row[self.width + i] = ONE
         check_time()
+        # All other right-hand sides are 0, so that most pivots make no progress: hence PATIENCE
         self.rows[-1][-1] = ONE
         self.basis = [self.width + i for i in range(rows)]
         # Costs 1 of the artificial variables, less the sum of the rows
@@ -109,6 +111,7 @@ class _Tableau:
             return None
         falling = [j for j in range(self.width) if self.costs[j] < ZERO]
         if not falling or self.still > PATIENCE * self.height:
+            # Bland's rule cannot cycle
             return falling[0] if falling else None
         return min(falling, key=self.costs.__getitem__)
 
@@ -128,6 +131,7 @@ class _Tableau:
         factor = ONE / self.rows[leaving][entering]
         row = [entry * factor if entry else entry for entry in self.rows[leaving]]
         self.rows[leaving] = row
+        # Zeros of the pivot's row change nothing elsewhere, and most entries are zeros
         nonzero = [j for j, entry in enumerate(row) if entry]
         for i, other in enumerate(self.rows):
             check_time()

@@ -83,10 +83,12 @@ class BoundedProgram:
         for k, row in enumerate(in_time(system.conditions)):
             if not row.columns:
                 continue
+            # Divided by common factor and sign, both sides of a range share a row
             divisor = math.gcd(*row.coefficients) * (1 if row.coefficients[0] > 0 else -1)
             entries = row.coefficients
             if divisor != 1:
                 entries = tuple(number // divisor for number in entries)
+            # A condition on one variable is its bound: it adds no row, and so no unknown to a basis
             at = row.columns[0]
             if len(entries) > 1:
                 at = positions.setdefault((row.columns, entries), width + len(rows))
@@ -153,6 +155,7 @@ class BoundedProgram:
             if not share:
                 continue
             limit = (self.lower if share > 0 else self.upper)[at]
+            # Weights of inequalities are >= 0, so that the sign leaves one side only
             if limit is None:
                 return None
             weights[limit.condition] = (

@@ -80,4 +80,5 @@ def disjoint_conflicts(system: LinearSystem, pivots: int = 1_000_000) -> Conflic
         # The decision counts the remaining conditions, the proof all of them
         weights = {remaining[i]: weight for i, weight in decision.proof.weights.items()}
         proofs.append(LinearProof(weights=weights, irreducible=decision.proof.irreducible))
+        # Conflicts that share a condition would be repaired by one change: they count once
         remaining = [k for k in remaining if k not in weights]

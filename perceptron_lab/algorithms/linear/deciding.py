@@ -97,6 +97,7 @@ def decide(
     stop
         Why the work was ended, if it was; asked at the end alone.
     """
+    # These need no solver, and have two conditions at most
     obvious = _obvious(system)
     if obvious is not None:
         return infeasible_decision(system, obvious, "contradictory bounds", Work(0))
@@ -193,6 +194,7 @@ def _made_exact(
         return _contradiction_near(system, rows, weights, work)
     point = point_near(system, proposal.point, proposal.tight)
     tight = set(proposal.tight.tolist())
+    # Where the point is strict a weight is rounding error: complementary pairs have 0 there
     guess = [
         weight if system.conditions[k].equation or k in tight else Fraction()
         for k, weight in enumerate(weights)
@@ -262,6 +264,7 @@ def infeasible_decision(
     weights, minimal = _fewest(system, weights, work)
     integers, _ = over_common(weights.values())
     divisor = math.gcd(*integers)
+    # Small whole numbers are easier to read, and to check by hand
     weights = {k: Fraction(n, divisor) for k, n in zip(weights, integers, strict=True)}
     value = contradiction(system, weights)
     assert value is not None

@@ -37,6 +37,7 @@ def point_near(
     ]
     exact = [Fraction(value) for value in guess.tolist()]
     order = _free_first(system, guess)
+    # Points with small denominators come first: printed data often have such points
     for candidate in ([coordinate.limit_denominator(SIMPLE) for coordinate in exact], exact):
         solution = near_solution(equations, candidate, order)
         if solution is None:
@@ -128,6 +129,7 @@ def absorbed(system: LinearSystem, guess: Sequence[Fraction]) -> dict[int, Fract
                 residual[j] = residual.get(j, Fraction()) + weight * number
     for j, value in residual.items():
         if value:
+            # Without that bound r'x is unbounded on the box, and nothing follows
             if (j, value < 0) not in bounds:
                 return None
             _, k = bounds[j, value < 0]
@@ -239,6 +241,7 @@ def partition_by_pivots(
     equal, weights = frozenset[int](), dict[int, Fraction]()
     equations = [k for k, row in enumerate(system.conditions) if row.equation]
     tight = tight_at(system, point)
+    # It ends: each round makes an equation of one more inequality at least, or leaves
     while set(tight) - equal:
         columns, owners = _columns(system, [*equations, *tight], equal)
         answer = alternative(columns, width, work)
@@ -282,5 +285,6 @@ def _shifted_point(
             continue
         change = row._replace(right=0).slack(along, under)
         if change < 0:
+            # Half of what is possible: at the whole step this inequality would be tight
             step = min(step, row.slack(at, below) / (-2 * change))
     return tuple(x + step * move for x, move in zip(point, direction, strict=True))

@@ -84,6 +84,7 @@ class ExactBasis:
             [{position[j]: a for j, a in rows[i].items() if j in position} for i in self.active]
         )
 
+    # Apart from the other factorisation: a feasible point alone needs no multipliers
     @cached_property
     def _transposed(self) -> BlockTriangular:
         position = {i: k for k, i in enumerate(self.active)}
@@ -121,6 +122,7 @@ class ExactBasis:
     def violations(self) -> dict[int, Fraction]:
         """By how much each variable of the basis is below (< 0) or above (> 0) its limits."""
         violations: dict[int, Fraction] = {}
+        # The others are at their limits by construction
         for at in np.flatnonzero(self.states == BASIC).tolist():
             value = self.values[at]
             low, high = self.program.lower[at], self.program.upper[at]
@@ -181,6 +183,7 @@ class ExactBasis:
     def movable(self, at: int, direction: int) -> bool:
         """Return whether a variable that is not in the basis may rise (1), or fall (-1)."""
         low, high = self.program.lower[at], self.program.upper[at]
+        # To let a fixed variable enter would be a pivot without effect
         if low is not None and high is not None and low.value == high.value:
             return False
         state = self.states[at]

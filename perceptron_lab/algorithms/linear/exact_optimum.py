@@ -106,6 +106,7 @@ def _solved(search: Refinement) -> ExactOptimum | None:
     if weights is not None:
         return ExactOptimum(Status.INFEASIBLE, weights=weights)
     outcome = search.solved()
+    # A basis that came in time may be proved a little later
     with last_proofs():
         return None if outcome is None else _proved(search.program, outcome)
 
@@ -115,6 +116,7 @@ def _proved(program: BoundedProgram, outcome: Outcome) -> ExactOptimum:
     if outcome.contradiction:
         assert contradiction(program.system, outcome.contradiction) is not None
         return ExactOptimum(Status.INFEASIBLE, weights=outcome.contradiction)
+    # Checked on the conditions as given: an error in the program made of them proves nothing
     point = outcome.basis.point
     assert not program.system.violation(point)
     value = program.value(point)
@@ -143,6 +145,7 @@ def _bracket(search: Refinement, status: Status) -> ExactOptimum:
             value = None if basis.violations else program.value(basis.point)
             if value is not None and (optimum.upper is None or value < optimum.upper):
                 optimum = replace(optimum, point=basis.point, upper=value)
+    # A bracket without width is the optimum, whatever ended the search
     met = optimum.upper is not None and optimum.lower == optimum.upper
     return replace(optimum, status=Status.FEASIBLE) if met else optimum
 

@@ -81,6 +81,7 @@ def pivoted(basis: ExactBasis, work: Work, most: int | None = None) -> Outcome:
         outcome = _dual(basis, bland) if basis.violations else _primal(basis, bland)
         if isinstance(outcome, Outcome):
             return outcome
+        # After the step: a basis that proves something needs no further pivot
         if work.spent() or (most is not None and count >= most):
             return Outcome(basis)
         basis = outcome
@@ -120,6 +121,7 @@ def _infeasible(
 ) -> Outcome:
     """Return the proof of a row whose variable cannot get to its limit."""
     width, sign = basis.program.width, 1 if rises else -1
+    # Whatever the others do within their limits, the row keeps the variable beyond its own
     multipliers = {at - width: (-sign * p, q) for at, (p, q) in row.items() if at >= width}
     if leaving >= width:
         multipliers[leaving - width] = (fmpz(sign), fmpz(1))
@@ -144,6 +146,7 @@ def _primal(basis: ExactBasis, bland: bool) -> ExactBasis | Outcome:
         limit = (basis.program.upper if rises else basis.program.lower)[at]
         if limit is not None:
             room = _size(minus(limit.quotient, basis.values[at])) / _size(move)
+            # Equal rooms: the first variable, as Bland's rule has it
             candidate = room, at, AT_UPPER if rises else AT_LOWER
             best = candidate if best is None else min(best, candidate)
     if best is None:

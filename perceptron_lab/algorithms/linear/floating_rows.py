@@ -245,6 +245,7 @@ def _begin(solver: Any, width: int, start: Start) -> None:
         solver.setOptionValue(name, value)
     if start.presolve:
         return
+    # With presolve it would not start from a basis
     solver.setOptionValue("presolve", "off")
     if start.states is not None:
         kinds = [highspy.HighsBasisStatus(int(state)) for state in start.states]
@@ -272,6 +273,7 @@ def _loaded(source: HighsProgram, seconds: float) -> Any:
     program.a_matrix_.index_ = matrix.indices
     program.a_matrix_.value_ = matrix.data
     solver = QuietHighs()  # type: ignore[no-untyped-call]
+    # The same pivots, and so the same proof, on every machine
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("time_limit", min(max(seconds, 0.01), INFINITE))
     solver.passModel(program)
@@ -322,6 +324,7 @@ def complementary_pair(rows: FloatingRows) -> HighsProposal | None:
     lower = np.full(unknowns, -INFINITE)
     lower[width:] = 0.0
     upper = np.full(unknowns, INFINITE)
+    # s <= 1: on a cone the sum has no maximum otherwise
     upper[width + 1 :] = 1.0
     costs = np.zeros(unknowns)
     costs[width + 1 :] = -1.0
@@ -360,6 +363,7 @@ def farkas_vertex(rows: FloatingRows, support: IntArray) -> FloatArray | None:
     target = np.append(np.zeros(rows.matrix.shape[1]), 1.0)
     lower = np.where(rows.equation[support], -INFINITE, 0.0)
     upper = np.full(len(support), INFINITE)
+    # Costs that are bounded below, so that HiGHS ends at a vertex
     costs = np.where(rows.equation[support], 0.0, 1.0)
     solution = run_highs(HighsProgram(costs, (lower, upper), columns, (target, target)))
     if not solution.optimal or len(solution.values) != len(support):

@@ -310,6 +310,7 @@ def _of_ray(system: LinearSystem, rows: list[int], ray: FloatArray | None) -> Li
     if ray is None:
         return _infeasible(system, None, "HiGHS", "without a ray that would prove it")
     weights = None
+    # The sign of HiGHS's ray is not relied on
     for sign in (1, -1):
         guess = [Fraction()] * len(system.conditions)
         for k, weight in zip(rows, ray.tolist(), strict=True):

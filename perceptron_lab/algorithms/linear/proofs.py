@@ -174,6 +174,7 @@ def least_cost(
     system: LinearSystem, weights: Weights, costs: Mapping[int, Fraction]
 ) -> Fraction | None:
     """Return w'b, if the weights prove that c'x is no less at every point; else None."""
+    # Costs 0 have the bound 0, which no weight has to prove
     if costs and not admissible(system, weights):
         return None
     row, right = combination(system, weights)
@@ -226,6 +227,7 @@ def faults(system: LinearSystem, status: Status, proof: LinearProof) -> list[str
             faults.append("a point is claimed, but the proof has none of that size")
         elif system.violation(proof.point):
             faults.append("the point violates a condition")
+        # A partition that claims nothing needs no proof
         elif proof.complete and not set(proof.tight) <= always_tight(system, proof.always):
             faults.append("conditions are called tight at every point, and that is not proved")
     if status is Status.INFEASIBLE:

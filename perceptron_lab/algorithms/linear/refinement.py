@@ -130,6 +130,7 @@ class ScaledProgram:
         """Return c in doubles, scaled."""
         costs = np.zeros(self.program.width)
         for j, cost in self._scaled_costs.items():
+            # HiGHS's tolerance for reduced costs is absolute: costs are brought near 1
             costs[j] = to_double(_shifted(cost, -self._unit))
         return costs
 
@@ -144,6 +145,7 @@ class ScaledProgram:
         return {
             i: (fmpz(y.numerator), fmpz(y.denominator))
             for i, y in enumerate(exact)
+            # HiGHS's rounding leaves such signs; they would ask for a limit that is missing
             if y and (program.lower if y > 0 else program.upper)[width + i] is not None
         }
 
@@ -267,6 +269,7 @@ class Refinement:
             return {}
         weights = program.weights(outcome.basis.duals, costs) or {}
         count = len(self.program.system.conditions)
+        # Weights of the signs s >= 0 say nothing about the system itself
         of_rows = {k: weight for k, weight in weights.items() if k < count}
         return {} if contradiction(self.program.system, of_rows) is None else of_rows
 
@@ -281,6 +284,7 @@ class Refinement:
         outcome = self._part(directions)
         if outcome is None or not outcome.optimal or not directions.value(outcome.basis.point) < 0:
             return None
+        # A ray proves nothing without a point from which it starts
         feasible = self._part(BoundedProgram.of(system, {}))
         if feasible is None or feasible.contradiction:
             return feasible
@@ -310,6 +314,7 @@ class Refinement:
             # A basis that comes a second time would come again and again
             proposals.add(answer.states.tobytes())
             yield ExactBasis.of(self.program, answer.states)
+            # Nothing is left to scale up: optimality is a matter of exact pivots
             if self.last is None or not self.last.basis.violations:
                 return
             basis = self.last.basis

@@ -128,6 +128,7 @@ def relaxation(
     smallest total change of right-hand sides: 3 (rows, weight 1 each; bounds stay)
       lower row 1 by 3
     """
+    # Named weights are taken literally: what they do not name stays
     if weights is not None:
         return _relaxed(system, _by_name(system, weights), pivots)[0]
     rows = {k: Fraction(1) for k, row in enumerate(system.conditions) if not row.bound}
