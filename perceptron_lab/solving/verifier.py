@@ -227,13 +227,15 @@ class Verifier:
         exact = claim.bound == 0.0 and self.goal == "decide" and not self.system.cone.of_rows
         if exact and self._seek_exact_weights(claim.weights, state.point):
             return Status.INFEASIBLE
+        if exact and self._irrational(claim.weights)[0]:
+            return Status.INFEASIBLE
         bound = claim.bound if self.system.margin_is_proved else upper
         if upper is not None and bound is not None and upper <= bound:
             if self.goal == "decide" and self._seek_exact_weights(claim.weights, state.point):
                 return Status.INFEASIBLE
-            attempt = self.system.prove_irrational if self.goal == "decide" else None
-            proof, remark = (attempt and self._try_proof(attempt, claim.weights)) or (None, "")
-            if self._accept_infeasibility(proof):
+            decide = self.goal == "decide"
+            proved, remark = self._irrational(claim.weights) if decide else (False, "")
+            if proved:
                 return Status.INFEASIBLE
             self.say(f"a margin of at most {text_above(upper, 3)} is proved")
             self._add(remark)
@@ -264,6 +266,11 @@ class Verifier:
                 lambda argument: self.system.seek_contradiction(argument, point), weights
             )
         )
+
+    def _irrational(self, weights: FloatArray) -> tuple[bool, str]:
+        """Try to prove infeasibility by irrational weights; return whether it is, and a remark."""
+        proof, remark = self._try_proof(self.system.prove_irrational, weights) or (None, "")
+        return self._accept_infeasibility(proof), remark
 
     def _accept_infeasibility(self, proof: InfeasibilityProof | None) -> bool:
         """Store a proof that exact weights exist; return whether there is one."""

@@ -100,6 +100,7 @@ def test_irrational_weights_are_proved_in_a_number_field(name: str, turn: npt.ND
     result = solve(system, budget=Budget(seconds=60))
     assert (result.status, result.infeasibility) == (Status.INFEASIBLE, "no strict point"), result
     assert system.prove_infeasible(result.weights) is None  # no rational weights are near
+    assert result.certificate["notes"][0].endswith("interior-point")  # nothing slower follows
     stated = re.search(r"in Q\(a\), a the only root of (.*) in \[(.*), (.*)\];", result.message)
     assert stated is not None
     lower, upper = map(Fraction, stated.groups()[1:])
