@@ -22,6 +22,7 @@ from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.cli.main import main
 from perceptron_lab.core.saved_answers.kinds import KINDS_OF_INFEASIBILITY
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
+from perceptron_lab.datasets.generated.infeasible_programs import InfeasibleSdp
 from perceptron_lab.exact.checker import checker, kinds_checker, kinds_path
 from perceptron_lab.exact.kinds import kind_claim
 from perceptron_lab.experiments.certifying.certify import CertificationStatus, certify
@@ -46,14 +47,30 @@ PROGRAMS = {
     **{name: case for name, case in CASES.items() if case[1]},
     "three faces": (THREE_FACES, "weak"),
     "three blocks": (BLOCKS, "weak"),
-    "decimals": ("1\n1\n2\n0\n0 1 1 2 -.5\n1 1 1 1 .3\n", "weak"),
+    # The determinant of [[x + 2, x + 3], [x + 3, x + 4]] is -1
+    "turned": (
+        "1\n1\n2\n0\n0 1 1 1 -2\n0 1 1 2 -3\n0 1 2 2 -4\n1 1 1 1 1\n1 1 1 2 1\n1 1 2 2 1\n",
+        "weak",
+    ),
+    "decimals": ("1\n1\n2\n0\n0 1 1 2 -.5\n1 1 1 1 1.5\n", "weak"),
 }
 CONES: dict[str, tuple[Callable[[Any, Any], list[Any]], str]] = {
     "norm(x, 1) <= x": (lambda x, y: [cvxpy.SOC(x, cvxpy.hstack([x, 1]))], "weak"),
     "norm(x, 0) <= x": (lambda x, y: [cvxpy.SOC(x, cvxpy.hstack([x, 0])), y >= 1], "boundary only"),
-    "norm(x, y) <= x": (lambda x, y: [cvxpy.SOC(x, cvxpy.hstack([x, y])), y >= 1], "weak"),
+    "two pairs": (
+        lambda x, y: [
+            cvxpy.SOC(-x, cvxpy.hstack([x, 0])),
+            cvxpy.SOC(y, cvxpy.hstack([y, x - 1])),
+        ],
+        "weak",
+    ),
+    "norm(3x - 4, 4x + 3) <= 5x": (
+        lambda x, y: [cvxpy.SOC(5 * x, cvxpy.hstack([3 * x - 4, 4 * x + 3]))],
+        "weak",
+    ),
     "norm(x, 1) <= -1": (lambda x, y: [cvxpy.SOC(-1, cvxpy.hstack([x, 1]))], "strong"),
 }
+MESSY = "Liu and Pataki, messy"
 # What else is true of a system of each kind
 IMPLIED = {"strong": {"strong", "no point"}, "weak": {"weak", "no point"}}
 
@@ -64,6 +81,9 @@ def certificate(name: str) -> tuple[Any, Claim, str]:
     if name in PROGRAMS:
         text, kind = PROGRAMS[name]
         system: Any = homogenised(parse_sdpa(text))
+    elif name == MESSY:
+        dataset = InfeasibleSdp(family="liu-pataki", kind="weak", messy=True, order=6, equations=5)
+        system, kind = dataset.problem(0).system, "weak"
     else:
         conditions, kind = CONES[name]
         problem = cvxpy.Problem(cvxpy.Minimize(0), conditions(cvxpy.Variable(), cvxpy.Variable()))
@@ -71,13 +91,13 @@ def certificate(name: str) -> tuple[Any, Claim, str]:
     result = solve(system, budget=Budget(seconds=60))
     claim = kind_claim(system, result.certificate, result.weights)
     assert claim is not None
-    pencil, form = system.exact_pencil(), "sdpa" if name in PROGRAMS else "cone"
+    pencil, form = system.exact_pencil(), "cone" if name in CONES else "sdpa"
     blocks, rows = pencil.blocks, pencil.rows
     data = checker().System(form, pencil.width, 1, blocks, rows, None, ("", "x", ""))
     return data, json.loads(json.dumps(claim)), kind or ""
 
 
-NAMES = [*PROGRAMS, *CONES]
+NAMES = [*PROGRAMS, *CONES, MESSY]
 
 
 def accepted(data: Any, claim: Claim) -> bool:
@@ -294,12 +314,24 @@ FALSE: dict[str, tuple[Any, Claim]] = {
             ],
         },
     ),
+    "weights without x_0": (
+        program(CASES["diag(0, x)"][0]),
+        {"claim": "no point", "chain": [[NO_ROWS, [[1], [[1, 0]], []]]]},
+    ),
+    "x first in place of x_0": (
+        checker().System(
+            *("cone", 2, 1, [("rows", 1), ("rows", 1)]),
+            [(0, 0, 0, (0, 1), (0, 1)), (1, 0, 0, (0, 1), (0, -1))],
+            *(None, ("", "y", "")),
+        ),
+        {"claim": "strong", "chain": [[[[0], [1]], [[0], [1]]]]},
+    ),
     "weights 0": (
         FEASIBLE,
         {
             "claim": "boundary only",
             "chain": [[NO_ROWS, NOTHING]],
-            "sequence": [[[1, 2], 1, [X_0, [[1, 1], [[1, 1], [1, 0]], []]]]],
+            "sequence": [[[1, 2], 1, [X_0, [[1, 1, 1], [[1, 1], [1, 0], [0, 1]], []]]]],
         },
     ),
     "a place without a score": (
@@ -349,3 +381,14 @@ def test_a_pair_that_is_0_admits_any_weights() -> None:
     ]
     assert accepted(data, {"claim": "no point", "chain": chain})
     assert not accepted(data, {"claim": "no point", "chain": [chain[0], chain[2]]})
+
+
+def test_irrational_weights_are_verified_and_have_no_certificate(tmp_path: Path) -> None:
+    """W13 = W22, 2 W33 = 4 W12 and W23 = 2 W11 leave (1, a, a^2), a^3 = 2."""
+    entries = "1 1 1 3 .5\n1 1 2 2 -1\n2 1 1 2 .5\n2 1 3 3 -.5\n3 1 2 3 .5\n3 1 1 1 -2\n"
+    (tmp_path / "model.dat-s").write_text(f"3\n1\n3\n0 0 0\n{entries}")
+    assert main(["solve", str(tmp_path / "model.dat-s"), "--save", str(tmp_path / "a.npz")]) == 0
+    (cell,) = verify(tmp_path / "a.npz").cells
+    assert (cell.verdict, cell.status) == (Verdict.PROVED, "INFEASIBLE"), cell
+    (outcome,) = certify(tmp_path / "a.npz", tmp_path / "exact").cells
+    assert outcome.outcome is CertificationStatus.NOT_CERTIFIED

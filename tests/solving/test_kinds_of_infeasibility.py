@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -12,12 +13,20 @@ import numpy.typing as npt
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, Status, solve
+from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
 from perceptron_lab.core.results import FloatArray, Result
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.numerics.exact_texts import read_exact
-from perceptron_lab.systems.algebraic_weights import AlgebraicWeights, algebraic_weights
+from perceptron_lab.solving.driver import drive
+from perceptron_lab.solving.infeasibility import classified
+from perceptron_lab.systems import algebraic_weights as algebraic
+from perceptron_lab.systems.algebraic_weights import (
+    AlgebraicWeights,
+    _Field,
+    algebraic_weights,
+)
 from perceptron_lab.systems.exact_solutions import null_columns
-from perceptron_lab.systems.face_weights import semidefinite_terms
+from perceptron_lab.systems.face_weights import refined_bases, semidefinite_terms
 from perceptron_lab.systems.pencil import SdpaData, homogenised
 
 # As entries "matrix block row column value" of F(x) = sum x_i F_i - F_0
@@ -25,6 +34,10 @@ CASES = {
     "feasible, [[x, 1], [1, x]]": ("1\n1\n2\n0\n0 1 1 2 -1\n1 1 1 1 1\n1 1 2 2 1\n", None),
     "diag(-1, x)": ("1\n1\n2\n0\n0 1 1 1 1\n1 1 2 2 1\n", "strong"),
     "diag(0, x)": ("1\n1\n2\n0\n0 1 1 1 0\n1 1 2 2 1\n", "boundary only"),
+    "diag(0, 1000x - 1, 2 - 1000x)": (
+        "1\n1\n3\n0\n0 1 2 2 1\n0 1 3 3 -2\n1 1 2 2 1000\n1 1 3 3 -1000\n",
+        "boundary only",
+    ),
     "[[x, 1], [1, 0]]": ("1\n1\n2\n0\n0 1 1 2 -1\n1 1 1 1 1\n", "weak"),
     "[[x, y], [y, -x]]": ("2\n1\n2\n0 0\n1 1 1 1 1\n1 1 2 2 -1\n2 1 1 2 1\n", "boundary only"),
     # x_33 = 0 makes x_23 = 0, and then -1 is on the diagonal
@@ -128,3 +141,65 @@ def test_weights_of_doubles_are_proved_in_no_field() -> None:
     changed = [(*row[:4], tuple(x * 10**30 for x in row[4])) for row in pencil.rows]
     changed[1] = (*changed[1][:4], (changed[1][4][0] + 1, *changed[1][4][1:]))
     assert not isinstance(algebraic_weights(replace(pencil, rows=changed), guess), AlgebraicWeights)
+
+
+def test_an_alternative_that_is_not_decided_leaves_the_kind_no_point() -> None:
+    data, result = decided(CASES["[[x, 1], [1, 0]]"][0])
+    entries = classified(
+        homogenised(data), result, lambda _: replace(result, status=Status.UPDATE_LIMIT)
+    )
+    assert entries["infeasibility"] == "no point"
+    assert entries["chain"] == result.certificate["chain"]
+    assert "sequence" not in entries
+
+
+def test_strong_weights_come_from_the_alternative() -> None:
+    """diag(-1, x) and [[y, 1], [1, 0]]: weights of the second block alone are not on x_0."""
+    text = "2\n2\n2 2\n0 0\n0 1 1 1 1\n1 1 2 2 1\n0 2 1 2 -1\n2 2 1 1 1\n"
+    data, result = decided(text)
+    assert result.infeasibility == "strong"
+    weights = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+    def run(face: ConicSystem) -> Result:
+        return drive(face, InteriorPoint())
+
+    entries = classified(homogenised(data), replace(result, weights=weights), run)
+    assert entries["infeasibility"] == "strong"
+    assert len(entries["chain"]) == 1
+    assert entries["chain"][0][0][1][0] > 0
+
+
+def test_a_field_has_one_root_in_the_interval_and_an_irreducible_polynomial(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root = Fraction(math.isqrt(2 << 600), 1 << 300)
+    field = _Field.of(root)
+    assert field is not None
+    assert str(field.modulus) == "x^2 + (-2)"
+    assert field.lower < root < field.upper
+    for relation in ([1, 0, 1], [-3, 0, 1], [4, 0, -4, 0, 1], [0, -2, 0, 1]):
+        found = relation + [0] * 9
+        monkeypatch.setattr(
+            algebraic, "_relation", lambda powers, found=found: found[: len(powers)]
+        )
+        assert _Field.of(root) is None
+
+
+def test_indefinite_weights_and_those_of_other_data_are_not_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pencil = ConicSystem.from_matrices(
+        np.zeros((3, 3)), ray_of_a_root(ROOTS["a^3 = 2"], TURNED)
+    ).exact_pencil()
+    assert pencil is not None
+    ray = TURNED @ np.array([1.0, 2 ** (1 / 3), 2 ** (2 / 3)])
+    guess = [np.zeros(1), np.outer(ray, ray)]
+    (bases,) = list(refined_bases(pencil, guess))[:1]
+    monkeypatch.setattr(algebraic, "refined_bases", lambda *_: [bases])
+    assert isinstance(algebraic_weights(pencil, guess), AlgebraicWeights)
+    (entry, *rest) = pencil.rows[1][4]
+    other = [pencil.rows[0], (*pencil.rows[1][:4], (entry + 1, *rest)), *pencil.rows[2:]]
+    assert not isinstance(algebraic_weights(replace(pencil, rows=other), guess), AlgebraicWeights)
+    negative = [replace(basis, core=-basis.core) for basis in bases]
+    monkeypatch.setattr(algebraic, "refined_bases", lambda *_: [negative])
+    assert not isinstance(algebraic_weights(pencil, guess), AlgebraicWeights)

@@ -243,3 +243,18 @@ def test_systems_that_have_weights_on_the_boundary_only(name: str) -> None:
     assert isinstance(system, ConicSystem)
     assert result.weights is not None
     assert system.prove_infeasible(result.weights) is not None
+
+
+def test_weights_prove_something_only_with_a_w_equal_to_0_and_a_cone() -> None:
+    """x_0 > 0, the rows x >= 0 and -x >= 0, and the pair norm(z) <= z."""
+    rows = [(0, 0, 0, (0,), (1,)), (1, 0, 0, (1,), (1,)), (1, 1, 1, (1,), (-1,))]
+    rows += [(2, 0, 0, (2,), (1,)), (2, 1, 1, (2,), (1,))]
+    blocks = [("rows", 1), ("rows", 2), ("second-order", 2)]
+    pencil = ExactPencil(3, blocks, rows, homogenised=True)
+    one, zero = Fraction(1), Fraction(0)
+    of_rows: Weights = [[], [(one, (zero,)), (one, (one,))], []]
+    of_pair: Weights = [[], [], [(one, (-one, one))]]
+    assert pencil.proves(of_pair)
+    assert not pencil.proves(of_rows)
+    assert replace(pencil, closed=True).proves(of_rows)
+    assert not pencil.proves([[], [(one, (zero,))], of_pair[2]])
