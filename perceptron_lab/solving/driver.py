@@ -30,7 +30,7 @@ from perceptron_lab.core.time_limit import (
     time_limit,
 )
 from perceptron_lab.solving.failures import describe, ends_run, log, numerical, sentence
-from perceptron_lab.solving.infeasibility import NO_STRICT, classified
+from perceptron_lab.solving.infeasibility import NO_STRICT, Better, classified
 from perceptron_lab.solving.recording import Recorder
 from perceptron_lab.solving.verifier import Verifier
 from perceptron_lab.systems import ConicSystem, CutStatistics, System
@@ -74,7 +74,7 @@ def drive(system: System, algorithm: AnyAlgorithm, options: RunOptions | None = 
     decided = result.status is Status.INFEASIBLE and options.goal == "decide"
     if not (decided and isinstance(system, ConicSystem) and system.homogenised):
         return result
-    return result if system.cone.of_rows else _told(system, algorithm, options, result, left)
+    return result if system.cone.of_rows else with_kind(system, algorithm, options, result, left)
 
 
 def _by_implied_equalities(
@@ -104,14 +104,18 @@ def _by_implied_equalities(
     return None
 
 
-def _told(
+def with_kind(
     system: ConicSystem,
     algorithm: AnyAlgorithm,
     options: RunOptions,
     result: Result,
     left: Callable[[], float],
+    better: Better | None = None,
 ) -> Result:
-    """Return a result with what is proved of a conic system that has no strict point."""
+    """Return a result with what is proved of a conic system that has no strict point.
+
+    ``left`` are the remaining seconds; see :func:`.classified`.
+    """
     began = clock_seconds()
 
     def run(face: ConicSystem) -> Result:
@@ -123,7 +127,7 @@ def _told(
 
     with time_limit(left(), _stopping(options.stop)):
         try:
-            entries = classified(system, result, run)
+            entries = classified(system, result, run, better)
         except (TimeIsUp, np.linalg.LinAlgError):
             entries = {"infeasibility": NO_STRICT}
     finding = Finding(infeasibility=entries["infeasibility"])

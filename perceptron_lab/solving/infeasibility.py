@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,12 @@ class Closed:
     empty: bool = False
 
 
-def classified(system: ConicSystem, result: Result, run: Run) -> dict[str, Any]:
+Better = Callable[[Closed], list[Fraction] | None]
+
+
+def classified(
+    system: ConicSystem, result: Result, run: Run, better: Better | None = None
+) -> dict[str, Any]:
     """Return the entries of a certificate that say what is proved.
 
     Parameters
@@ -58,6 +63,8 @@ def classified(system: ConicSystem, result: Result, run: Run) -> dict[str, Any]:
         INFEASIBLE, with its weights.
     run
         Decides the systems on faces.
+    better
+        Another exact point in the closed cone, or None, from one on the minimal face.
     """
     weights = result.weights
     if weights is None or weights[0] > 0.0:
@@ -72,6 +79,8 @@ def classified(system: ConicSystem, result: Result, run: Run) -> dict[str, Any]:
     entries: dict[str, Any] = {"infeasibility": BOUNDARY, "faces": faces}
     alternative = None
     if closed.point is not None:
+        closed = replace(closed, point=(better and better(closed)) or closed.point)
+        assert closed.point is not None
         x = [exact_text(number) for number in system.exact_answer(closed.point)]
         entries |= {"boundary_point": x}
     else:

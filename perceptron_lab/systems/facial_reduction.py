@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -219,6 +219,29 @@ def alternative(pencil: ExactPencil) -> ExactPencil:
     }
     rows = [(*key, tuple(row), tuple(row.values())) for key, row in lines.items() if row]
     return ExactPencil(len(basis), pencil.blocks, rows, True, closed=True)
+
+
+def substituted(pencil: ExactPencil) -> tuple[ExactPencil, list[IntegerVector]]:
+    """Return a pencil with a multiple of x_0 as its first unknown u_0, and T with z = T u.
+
+    With x_0 = a'z and a_p != 0, z_p = (x_0 - sum_j a_j z_j) / a_p.
+    """
+    table = tables_of(pencil)[0][0].tolist()
+    p = next(j for j, entry in enumerate(table) if entry)
+    sign, size = (1, table[p]) if table[p] > 0 else (-1, -table[p])
+    columns = [[sign * int(i == p) for i in range(pencil.width)]]
+    for j in range(pencil.width):
+        if j != p:
+            columns.append(
+                [size * int(i == j) - sign * table[j] * int(i == p) for i in range(pencil.width)]
+            )
+    turned = np.array(columns, dtype=object).T
+    rows = list[Row]()
+    for b, ((kind, _), coefficients) in enumerate(
+        zip(pencil.blocks, tables_of(pencil), strict=True)
+    ):
+        rows += _rows(b, kind, coefficients @ turned)
+    return replace(pencil, width=len(columns), rows=rows), columns
 
 
 def lifted(columns: Sequence[IntegerVector], z: FloatArray | Sequence[Fraction]) -> list[Fraction]:

@@ -121,9 +121,10 @@ def both_solve(command: Command) -> None:
     same = [name for name in printed if hasattr(result, name) and name not in CLOCKS]
     assert len(same) > 8
     vectors = ("point", "weights")
-    alike = [name for name in same if name not in ("bound", "finding", *vectors)]
+    alike = [name for name in same if name not in ("bound", "finding", "conflict", *vectors)]
     assert [getattr(result, name) for name in alike] == [printed[name] for name in alike]
     assert [getattr(result, name).tolist() for name in vectors] == [printed[n] for n in vectors]
+    assert list(result.conflict) == printed["conflict"]
     assert result.bound.value == printed["bound"]
     assert (result.finding.values() or None) == printed["finding"]
 

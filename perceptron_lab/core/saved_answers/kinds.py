@@ -124,6 +124,13 @@ _COUNTS: Final = (("updates", COUNT), ("queries", COUNT), ("iterations", COUNT))
 _ALWAYS: Final = tuple(
     f"certificate.{name}" for name in ("claims_rejected", "method", "exact_rows", "levels")
 )
+_KIND: Final = (
+    Field("certificate.infeasibility", INFEASIBILITY, Check.KIND, required=False),
+    Field("certificate.faces", COUNT, required=False),
+    Field("certificate.boundary_point", list_of(FRACTION), Check.KIND, required=False),
+    Field("certificate.chain", LIST, Check.KIND, required=False),
+    Field("certificate.sequence", LIST, Check.KIND, required=False),
+)
 _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
     "cone": (
         Field("certificate.claims_rejected", COUNT, required=False),
@@ -136,11 +143,7 @@ _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
         Field("certificate.data", TEXT, Check.PROVENANCE, required=False),
         Field("certificate.infeasibility_ratio", FINITE, required=False),
         Field("certificate.infeasibility_method", TEXT, required=False),
-        Field("certificate.infeasibility", INFEASIBILITY, Check.KIND, required=False),
-        Field("certificate.faces", COUNT, required=False),
-        Field("certificate.boundary_point", list_of(FRACTION), Check.KIND, required=False),
-        Field("certificate.chain", LIST, Check.KIND, required=False),
-        Field("certificate.sequence", LIST, Check.KIND, required=False),
+        *_KIND,
         Field("certificate.interior_shift", FINITE, required=False),
         Field("certificate.figures.*", NUMBER, Check.MEASURES, required=False),
         Field("certificate.answers.*", COUNT, required=False),
@@ -177,6 +180,7 @@ _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
     "optimum": (
         Field("certificate.levels", list_of(MAPPING), required=False),
         Field("certificate.data", TEXT, Check.PROVENANCE, required=False),
+        *_KIND,
         Field("certificate.figures.*", NUMBER, Check.FIGURES, required=False),
         Field("certificate.answers.*", COUNT, required=False),
     ),

@@ -63,6 +63,7 @@ from perceptron_lab.systems.elimination import EliminatedSystem
 # ``plab verify``, or by what rounds off a dual point
 _PARTS = (Fraction(0), Fraction(1, 10**9))
 NO_PROOF = "no exact proof was found"
+_ON_BOUNDARY = "its point is on the boundary, where the checker has no factors"
 _NO_DUAL = "no exactly feasible dual point X was found near the one that proves it"
 
 
@@ -188,7 +189,9 @@ def exact_optimum(
     program = MaxCutProgram.of_system(original)
     if claims.status is Status.INFEASIBLE:
         exact.add("infeasible", _infeasible(answer), system)
-    if upper is not None:
+    if upper is not None and claims.status is Status.INFEASIBLE:
+        exact.missing[OPTIMUM[1]] = _ON_BOUNDARY
+    elif upper is not None:
         attempts = objective_at_most(original, _start(answer, program), upper, system)
         exact.add(OPTIMUM[1], _near(attempts, upper), system)
     if lower is not None:

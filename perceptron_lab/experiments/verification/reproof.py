@@ -8,7 +8,7 @@ Nothing here knows how the answer was found: the proofs are those of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,6 +35,7 @@ from perceptron_lab.problems.optima.bound_verification import (
     reverified_bounds,
     reverified_cut,
 )
+from perceptron_lab.problems.optima.boundary import boundary_objective
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.elimination import EliminatedSystem
 from perceptron_lab.systems.linear_system import LinearSystem
@@ -78,9 +79,13 @@ def reprove(
     weights = None if certificate.weights is None else numbers_in(certificate.weights)
     if method is not None:
         system = ConicSystem.of(problem.system)
-        reproved = stated(
-            prove_optimum(claims, system, point, weights, arrays), certificate, system
+        outcome = _with_kind(ProofOutcome(()), certificate, system, weights)
+        x = certificate.certificate.get("boundary_point", ())
+        outcome = prove_optimum(
+            claims, system, point, weights, arrays, x if Check.KIND in outcome.verified else ()
         )
+        reproved = stated(outcome, certificate, system)
+        reproved = _with_kind(reproved, certificate, system, weights)
         return _with_fields(reproved, certificate, arrays, OPTIMUM_BOUND)
     if isinstance(problem.system, LinearSystem):
         reproved = prove_linear(claims, problem.system, certificate)
@@ -199,6 +204,7 @@ def prove_optimum(
     point: FloatArray,
     weights: FloatArray | None,
     proof: Mapping[str, FloatArray],
+    boundary_point: Sequence[str] = (),
 ) -> ProofOutcome:
     """Prove the claims of an optimiser's row: the bounds of the optimum, or that there is no point.
 
@@ -208,6 +214,8 @@ def prove_optimum(
         The status, and the figures ``optimum_lower`` and ``optimum_upper``.
     system, point, weights, proof
         The program; the arrays of the result.
+    boundary_point
+        An exact x in the closed cone, which is proved, of an INFEASIBLE program.
     """
     faults = list(claims.contradictions(_STATEMENTS, *claims.figures.values()))
     faults += claims.goal_faults()
@@ -223,6 +231,8 @@ def prove_optimum(
         faults.append(f"a point of shape {point.shape} in a problem of {system.unknowns} unknowns")
         return ProofOutcome(tuple(faults))
     bounds = reverified_bounds(system, point, proof, lower)
+    if boundary_point and claims.status is Status.INFEASIBLE:
+        bounds = bounds[0], boundary_objective(system, boundary_point)
     part = SHARP if VECTORS in proof else TOLERANCE
     for name, claimed, again in zip(OPTIMUM, (lower, upper), bounds, strict=True):
         if claimed is not None:
@@ -234,7 +244,7 @@ def prove_optimum(
         {
             Check.NO_MARGIN: True,
             Check.STATUS: claims.status in _STATEMENTS,
-            Check.POINT: upper is not None,
+            Check.POINT: upper is not None and not boundary_point,
             Check.WEIGHTS: claims.status is Status.INFEASIBLE or weights is None,
             Check.OPTIMUM_LOWER: lower is not None,
             Check.OPTIMUM_UPPER: upper is not None,

@@ -15,6 +15,7 @@ from perceptron_lab.algorithms.linear.linear_optimum import linear_optimum
 from perceptron_lab.algorithms.linear.linear_result import LinearResult
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, goal_of
+from perceptron_lab.core.registry import loaded
 from perceptron_lab.core.results import Result, Status
 from perceptron_lab.core.run_options import RunOptions, Stop, Watch, callbacks
 from perceptron_lab.core.time_limit import seconds_left, time_is_up, time_limit
@@ -127,7 +128,17 @@ def optimum_of_conditions(system: LinearSystem, options: RunOptions) -> LinearRe
 def optimum_with_optimiser(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:
     """Return the result of :func:`optimum` together with the optimiser that produced it."""
     with time_limit(options.budget.seconds, options.stop):
-        return _best(system, options)
+        optimiser, result = _best(system, options)
+        if result.status is not Status.INFEASIBLE or system.cone.of_rows:
+            return optimiser, result
+
+        def minimised(program: ConicSystem) -> Result:
+            left = Budget(options.budget.updates, seconds_left())
+            return _best(program, replace(options, budget=left))[1]
+
+        # By name: its exact arithmetic takes a while to load
+        on_boundary = loaded("perceptron_lab.problems.optima.boundary:on_boundary")
+        return optimiser, on_boundary(system, result, options, minimised)
 
 
 def _best(system: ConicSystem, options: RunOptions) -> tuple[Optimiser, Result]:
