@@ -47,6 +47,7 @@ _ESTIMATES: Final = {
     UNDETERMINED: "not determined",
 }
 
+_ALONE: Final = "compared with no other: the likelihood does not depend on them"
 _ALTERNATIVES: Final = {
     COMPLETE: "maximum likelihood has no estimates, for the likelihood grows without end; a "
     "penalised one has: Firth's (Heinze and Schemper 2002), or a ridge penalty; so has exact "
@@ -380,7 +381,8 @@ class VerdictRecord:
             )
         lines.append(self._rows_sentence())
         if len(self.zero_rows):
-            lines.append(f"{counted(len(self.zero_rows), 'row')} of zeros: they overlap always")
+            kind = "of zeros: they overlap always" if self.predictors is None else _ALONE
+            lines.append(f"{counted(len(self.zero_rows), 'row')} {kind}")
         if self.verdict in _ALTERNATIVES and self._of_labels:
             lines.append(_ALTERNATIVES[self.verdict])
         return lines if self.model is None else lines + self._notes_on_model()

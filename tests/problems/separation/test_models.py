@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pytest
 import scipy.sparse as sp
@@ -17,10 +18,12 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.problems.separation.families.conditions import MOST_NUMBERS
 from perceptron_lab.problems.separation.families.kinds import BINARY_LINKS, FAMILIES
+from perceptron_lab.problems.separation.families.risk_sets import RiskSets
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from tests.problems.separation.model_systems import FAMILIES as JUDGED
 from tests.problems.separation.model_systems import ModelSystem, model_system
 from tests.problems.separation.test_models_against_the_judge import verdict_on
+from tests.repetitions import parts
 
 Facts = tuple[str, list[str], list[int], list[int]]
 
@@ -197,16 +200,60 @@ def test_a_domain_may_need_an_offset() -> None:
     with pytest.raises(InputError, match="probability of at most 1"):
         separation(X, y, **options)
     assert separation(X, y, **options, offset=[-1.0, -1.0]).verdict == "overlap"
+    # Where all trials succeed, probabilities of 1 are allowed
+    assert separation(X, [1, 1], **options, counts=[1, 1]).verdict == "overlap"
     assert separation(X, y, family="log-binomial", offset=[5.0, 5.0]).verdict == "quasi-complete"
 
 
-def test_no_ordering_of_risk_sets_hides_a_comparison() -> None:
-    """Late entries: the chain of events breaks, and everybody at risk is compared all the same."""
-    X = [[1], [3], [0], [2]]
-    options = {"time": [1, 4, 3, 4], "start": [0, 0, 2, 0]}
-    found = separation(X, [1, 0, 1, 0], family="cox", **options)
-    assert found.coefficients == {"x_1": "-INF"}
-    assert found.separated_rows.tolist() == [0, 1, 2, 3]
+def test_late_entries_break_the_chain_of_events() -> None:
+    """The event at 2 is not at risk at 1: so the first one is compared with row 1 itself."""
+    options = {"time": [1, 3, 2], "start": [0, 0, 1]}
+    found = separation([[1], [0], [0]], [1, 0, 1], family="cox", **options)
+    assert found.coefficients == {"x_1": "+INF"}
+    assert found.separated_rows.tolist() == [0, 1]
+    assert found.overlap_rows.tolist() == [2]
+
+
+def closure(pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which observations are above which, by any chain of comparisons."""
+    above = pairs | np.eye(len(pairs), dtype=bool)
+    for k in range(len(above)):
+        above |= above[:, [k]] & above[[k], :]
+    return above
+
+
+@pytest.mark.parametrize("seeds", parts(400, kept=20))
+def test_few_conditions_imply_all_comparisons(seeds: range) -> None:
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(2, 25))
+        time = rng.integers(1, 9, count).astype(float)
+        start = time - rng.integers(1, 9, count)
+        event, strata = rng.random(count) < rng.choice([0.2, 0.9]), rng.integers(0, 2, count)
+        ties = str(rng.choice(["efron", "exact"]))
+        there = (start < time[:, None]) & (time[:, None] <= time) & (strata == strata[:, None])
+        tied = event & (time[:, None] == time) & (ties == "exact")
+        conditions = RiskSets.of(event, strata, time, start, ties).conditions(1)
+        compact = np.zeros((count, count), dtype=bool)
+        compact[conditions.first, conditions.second] = True
+        equal = conditions.equalities
+        compact[conditions.second[equal], conditions.first[equal]] = True
+        assert (closure(compact) == closure(event[:, None] & there & ~tied)).all()
+
+
+def test_strata_without_a_comparison_are_listed() -> None:
+    X, y = [[0], [1], [2], [5], [7]], [0, 1, 1, 1, 1]
+    found = separation(X, y, family="conditional", strata=["a", "a", "b", "b", "a"])
+    assert found.zero_rows.tolist() == [2, 3]
+    assert "2 rows compared with no other" in str(found)
+
+
+def test_differences_that_are_no_doubles_are_exact() -> None:
+    """(1 - 2^-60, 1) rounded is opposite to (-1, -1), which would be overlap."""
+    X = [[1.0, 1.0], [2.0**-60, 0.0], [-1.0, -1.0], [0.0, 0.0]]
+    found = separation(X, [1, 0, 1, 0], family="conditional", strata=[0, 0, 1, 1])
+    assert found.verdict == "complete"
+    assert found.coefficients == {"x_1": "-INF", "x_2": "+INF"}
 
 
 COX = {"family": "cox", "time": [1, 2, 3, 4]}
