@@ -9,12 +9,17 @@ from typing import Any
 
 import cvxpy
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from perceptron_lab import Result, Status
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.core.registry import names
 from perceptron_lab.datasets.generated.maxcut import generate
+from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from perceptron_lab.systems.pencil import write_sdpa
 from tests.prose.pages import PAGES, README, blocks
 
@@ -99,7 +104,15 @@ def test_estimators() -> None:
 
 
 def test_separation() -> None:
-    (estimates, rows, determined), (columns, labels) = run("docs/separation.md", {})
+    frame = pd.DataFrame({"outcome": list("aabb"), "smoke": list("nynn"), "age": [1, 2, 3, 4]})
+    frame = frame.assign(visits=[0, 1, 0, 2], n=1)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    arguments = {"X": frame[["age"]], "y": frame.outcome == "b", "frame": frame, "pipeline": model}
+    values = run("docs/separation.md", arguments)
+    verdicts = [value.verdict for value in values if isinstance(value, SeparationVerdict)]
+    assert verdicts == ["overlap", "complete", "complete", "overlap"]
+    values = [value for value in values if not isinstance(value, SeparationVerdict)]
+    (estimates, rows, determined), (columns, labels) = values
     assert estimates == {"x_1": "+INF", "x_2": "FINITE", "intercept": "FINITE"}
     assert (rows.tolist(), determined) == ([0, 1, 2, 3], ("x_2", "intercept"))
     assert columns == ("x_1",)

@@ -57,6 +57,8 @@ class Labelled:
         The model, where it is not logistic regression of unweighted rows, which is None.
     predictors
         The rows x_i of the observations used, where conditions compare these.
+    note
+        A sentence on the model, or an empty text.
     """
 
     rows: IntegerRows
@@ -67,6 +69,7 @@ class Labelled:
     reference_levels: Mapping[str, str] = field(default_factory=dict)
     model: Model | None = None
     predictors: IntegerRows | None = None
+    note: str = ""
 
 
 def labelled(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from operator import mul
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from perceptron_lab.problems.separation.families.options import ModelOptions
 from perceptron_lab.problems.separation.integer_rows import IntegerRows, column_sizes
 from perceptron_lab.problems.separation.labelled import Labelled
 from perceptron_lab.problems.separation.modelled import modelled
+from perceptron_lab.problems.separation.of_models import examples_of, of_formula
 from perceptron_lab.problems.separation.pair_verification import CoefficientChecker, faults
 from perceptron_lab.problems.separation.pairs import (
     ComplementaryPair,
@@ -146,8 +147,56 @@ def _system(rows: IntegerRows) -> tuple[LinearSystem, list[Fraction]]:
     return LinearSystem.of_conditions([*conditions, *bounds], names), units
 
 
+P = ParamSpec("P")
+
+
+class _Separation(Protocol[P]):
+    """The function :func:`separation`, with the question of a model as its attribute ``of``."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> SeparationVerdict: ...
+
+    def of(
+        self, model: Any, X: Any = None, y: Any = None, *, max_seconds: float | None = None
+    ) -> SeparationVerdict:
+        """Decide whether the estimates of a model exist; see :func:`separation_of`."""
+        ...
+
+
+def separation_of(
+    model: Any, X: Any = None, y: Any = None, *, max_seconds: float | None = None
+) -> SeparationVerdict:
+    """Decide whether the maximum likelihood estimates of a model exist: ``separation.of(model)``.
+
+    Parameters
+    ----------
+    model
+        A model of statsmodels, or its results: Logit, Probit, GLM (Binomial, Poisson, or
+        NegativeBinomial with the link Log), Poisson, MNLogit, OrderedModel, PHReg or
+        ConditionalLogit, with the weights, offset, strata and names of the model. Or
+        LogisticRegression of scikit-learn, fitted or not, also as the last step of a pipeline: it
+        has a penalty by default, so that its estimate exists; the verdict is on the model without
+        it, and ``note`` states this.
+    X, y
+        The data of an estimator of scikit-learn; models of statsmodels have theirs.
+    max_seconds
+        As for :func:`separation`.
+
+    Raises
+    ------
+    InputError
+        If the model is of another kind, or its data are missing.
+    """
+    return verdict_for(examples_of(model, X, y), max_seconds=max_seconds)
+
+
+def _with_models(function: Callable[P, SeparationVerdict]) -> _Separation[P]:
+    function.of = separation_of  # type: ignore[attr-defined]
+    return cast(_Separation[P], function)
+
+
+@_with_models
 def separation(
-    X: ArrayOrSparse,
+    X: ArrayOrSparse | str,
     y: npt.ArrayLike,
     *,
     affine: bool = True,
@@ -185,7 +234,9 @@ def separation(
         Examples, shape ``(m, k)``, dense, scipy.sparse, or a table of pandas, polars or Arrow, or a
         design matrix of patsy or formulaic, whose names are used. Doubles are the numbers that they
         are; integers, fractions and decimals count exactly too. With ``affine`` k may be 0: then
-        there is the intercept alone.
+        there is the intercept alone. Or a formula such as ``"y ~ smoke * age"`` for the columns of
+        a pandas frame, which is then y (formulaic reads it); the formula decides whether there is
+        an intercept, and texts given for ``weights`` and other variables are names of columns.
     y
         A label each, of two classes. The later one is the positive class, whose log-odds are
         modelled: in the order of the categories of an ordered categorical (pandas, an Enum of
@@ -251,8 +302,11 @@ def separation(
     ('quasi-complete', {'x_1': '+INF', 'intercept': '-INF'}, [0, 1])
     """
     seconds = seconds_of(max_seconds)
-    variables = {"counts": counts, "weights": weights, "strata": strata, "offset": offset}
-    options = ModelOptions(family, link, ties, **variables, time=time, start=start, seconds=seconds)
+    variables: dict[str, Any] = {"counts": counts, "weights": weights, "strata": strata}
+    variables |= {"offset": offset, "time": time, "start": start}
+    if isinstance(X, str):
+        X, y, variables, affine = of_formula(X, y, variables)
+    options = ModelOptions(family, link, ties, **variables, seconds=seconds)
     examples = modelled(X, y, options, affine=affine, positive=positive)
     return verdict_for(examples, max_seconds=max_seconds)
 

@@ -95,6 +95,8 @@ class SeparationVerdict(VerdictRecord):
         The rows x_i of the observations used, where ``rows`` compare these with each other.
     lines
         The line of the file that each row begins in, from 1 on; None where rows have no lines.
+    note
+        A sentence on the model, such as that it has a penalty, or an empty text.
     """
 
     def save(self, path: str | Path, *, source: Mapping[str, object] | None = None) -> None:

@@ -76,6 +76,7 @@ class VerdictRecord:
     model: Model | None = None
     predictors: IntegerRows | None = None
     lines: IntArray | None = None
+    note: str = ""
 
     @property
     def not_verified(self) -> tuple[str, ...]:
@@ -263,6 +264,7 @@ class VerdictRecord:
     def __str__(self) -> str:
         lines = [f"{self.sentence} ({'proved' if self.proved else f'not proved; {self.method}'})"]
         lines.append(f"  {self._model_sentence()}")
+        lines += [f"  {self.note}"] if self.note else []
         lines += [f"  {line}" for line in self._details()] if self.pair else []
         return "\n".join(lines)
 
