@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import field
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -41,7 +42,8 @@ from perceptron_lab.core.refusals import Count, Proportion
 from perceptron_lab.core.results import AnyArray, FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.estimators.one_problem import SeparatingFunction, SoftPoint, separate
+from perceptron_lab.estimators.one_problem import SeparatingFunction, separate
+from perceptron_lab.estimators.soft_margin import SoftMargin
 from perceptron_lab.estimators.validation import (
     RandomState,
     Seconds,
@@ -373,7 +375,8 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         # Equal shares, so that a hard class does not use up the time of those after it.
         seconds = UNLIMITED_SECONDS if self.max_seconds is None else self.max_seconds / len(signs)
         budget = Budget(updates=int(self.max_iter), seconds=float(seconds))
-        equal = (counts == counts[0]).all()
+        equal, margin = (counts == counts[0]).all(), self._soft_margin()
+        starts: list[Any] = start or [None] * len(signs)
         functions = [
             separate(
                 system,
@@ -382,24 +385,17 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
                 budget=budget,
                 seed=int(rng.integers(2**31)),
                 counts=None if equal else counts,
-                start=None if start is None else start[k],
-                soft=self._soft(
-                    system, data, signs[k], counts, None if start is None else start[k]
-                ),
+                start=first,
+                soft=None
+                if margin is None
+                else partial(margin.point, system.operator, data, side, counts, first),
             )
-            for k, system in enumerate(self._systems(data, signs))
+            for system, side, first in zip(self._systems(data, signs), signs, starts, strict=True)
         ]
         return functions, signs
 
-    def _soft(
-        self,
-        system: ConicSystem,
-        data: Examples,
-        signs: FloatArray,
-        counts: FloatArray,
-        start: FloatArray | None,
-    ) -> SoftPoint | None:
-        """Return what computes the point of a soft margin; None for the least violation."""
+    def _soft_margin(self) -> SoftMargin | None:
+        """Return the soft margin for inseparable classes; None for the least violation."""
         return None
 
     def _systems(self, data: Examples, signs: FloatArray) -> Iterator[ConicSystem]:

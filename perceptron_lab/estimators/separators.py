@@ -6,7 +6,6 @@ Those that look at all examples in each step, and the perceptrons that learn exa
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -22,7 +21,6 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedPerceptron
-from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Goal, MarginRatio
@@ -30,7 +28,7 @@ from perceptron_lab.core.refusals import Count, Positive
 from perceptron_lab.core.results import AnyArray, FloatArray, Status
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.binary import ClassWeight
-from perceptron_lab.estimators.one_problem import SeparatingFunction, SoftPoint
+from perceptron_lab.estimators.one_problem import SeparatingFunction
 from perceptron_lab.estimators.separating import Run, SeparatingClassifier
 from perceptron_lab.estimators.soft_margin import SoftMargin
 from perceptron_lab.estimators.validation import (
@@ -218,18 +216,8 @@ class MaxMarginClassifier(SeparatingClassifier):
     def _violation_weights(self, labels: AnyArray, counts: FloatArray) -> FloatArray:
         return counts * class_factors(self.class_weight, labels, counts)
 
-    def _soft(
-        self,
-        system: ConicSystem,
-        data: Examples,
-        signs: FloatArray,
-        counts: FloatArray,
-        start: FloatArray | None,
-    ) -> SoftPoint:
-        margin = SoftMargin(float(self.C), self.fit_intercept and self.kernel is None)
-        if isinstance(system.operator, Gram):
-            return partial(margin.of_kernel, system.operator.kernel, signs, counts)
-        return partial(margin.of_examples, data, signs, counts, start)
+    def _soft_margin(self) -> SoftMargin:
+        return SoftMargin(float(self.C), self.fit_intercept and self.kernel is None)
 
     def _set_results(self, functions: list[SeparatingFunction]) -> None:
         super()._set_results(functions)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_lab.cones.operators.base import Operator
+from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.problems.ellipsoids.soft.descent import SquaredHinge, minimise_linear
 
@@ -32,29 +34,30 @@ class SoftMargin:
     penalty: float
     affine: bool
 
-    def of_examples(
-        self, rows: Any, signs: FloatArray, weights: FloatArray, start: FloatArray | None = None
+    def point(
+        self,
+        operator: Operator,
+        rows: Any,
+        signs: FloatArray,
+        weights: FloatArray,
+        start: FloatArray | None,
     ) -> FloatArray:
-        """Return (w, b), or w unless ``affine``.
+        """Return (w, b), or w unless ``affine``; of a kernel the coefficients of s_j phi(x_j).
 
         Parameters
         ----------
+        operator
+            That of the rows s_i (x_i, 1) or s_i x_i, or of a kernel's features.
         rows, signs, weights
             x_i, dense or sparse, shape ``(m, n)``; s_i and c_i > 0, shape ``(m,)``.
         start
             The first (w, b) or w of Newton's method; None for 0.
         """
-        if start is not None and not self.affine:
-            start = np.append(start, 0.0)
-        return self._minimised(rows, signs, weights, start)[0]
-
-    def of_kernel(self, matrix: FloatArray, signs: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return c >= 0 such that w = sum_j c_j s_j phi(x_j), for K(x_i, x_j) = phi(x_i)'phi(x_j).
-
-        As the gradient vanishes, they are 2 C times weight and violation of each example.
-        """
-        values, vectors = np.linalg.eigh(matrix)
+        if not isinstance(operator, Gram):
+            return self._minimised(rows, signs, weights, start)[0]
+        values, vectors = np.linalg.eigh(operator.kernel)
         features = vectors * np.sqrt(np.maximum(values, 0.0))
+        # As the gradient vanishes, they are 2 C times weight and violation of each example
         return 2.0 * self.penalty * self._minimised(features, signs, weights, None)[1]
 
     def _minimised(
@@ -67,6 +70,8 @@ class SoftMargin:
         )
         first = problem.value_and_gradient(np.zeros(rows.shape[1] + 1))[1]
         tolerance = TOLERANCE * float(np.linalg.norm(first))
+        if start is not None and not self.affine:
+            start = np.append(start, 0.0)
         point = minimise_linear(problem, tolerance, STEPS, start)[0]
         violations = weights * np.maximum(0.0, problem.gaps(point))
         return point if self.affine else point[:-1], violations

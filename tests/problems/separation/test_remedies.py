@@ -136,6 +136,8 @@ def test_aliased_columns_are_those_that_r_leaves_out() -> None:
     found = remedies(verdict)
     assert found.estimates["x_3"] == ALIASED
     assert [name for name, kind in found.estimates.items() if kind == ALIASED] == ["x_3"]
+    dummies = separation(np.column_stack([a % 2, 1 - a % 2, b]), a > 1)  # these two sum to 1
+    assert remedies(dummies).estimates["x_2"] == ALIASED  # and not the intercept, which comes first
     twice = separation(np.column_stack([a, a]), a > 1)
     assert twice.coefficients["x_1"] == "UNDETERMINED"  # modulo (1, -1)
     assert remedies(twice).estimates == {"x_1": "+INF", "x_2": ALIASED, "intercept": "-INF"}
