@@ -39,7 +39,7 @@ KINDS = {
     "strong": "chain|no {x} has {in}, and their distance from the cone is positive",
     "no point": "chain|no {x} has {in}",
     "weak": "chain sequence|no {x} has {in}, and their distance from the cone is 0",
-    "boundary only": "chain sequence|some {x} has {in}, and none strictly in all blocks of {of}",
+    "boundary only": "chain sequence|some {x} has {in}, and none strictly so in blocks {of}",
 }
 
 
