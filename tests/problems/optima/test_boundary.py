@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,9 @@ from perceptron_lab import Result, Status, optimum, verify
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.numerics.exact_texts import read_exact
+from perceptron_lab.systems.exact_pencil import ExactPencil
 from perceptron_lab.systems.face_weights import semidefinite_terms
+from perceptron_lab.systems.facial_reduction import substituted
 from perceptron_lab.systems.pencil import homogenised
 
 # Entries "matrix block row column value" of F(x), objectives, and optima over the closed cone
@@ -82,16 +85,38 @@ def test_saved_bounds_are_verified(tmp_path: Path, capsys: pytest.CaptureFixture
     assert cell.verdict == "PROVED", cell
     assert cell.optimum_upper is not None
     assert cell.optimum_upper >= value
-    loaded = Result.load(saved)
+    loaded, source = Result.load(saved), json.loads(np.load(saved)["json"].item())["source"]
     lower = {"optimum_upper": 0.5, "optimum_lower": 0.4}
     figures = loaded.certificate["figures"] | lower
+    unproved = {k: v for k, v in loaded.certificate.items() if k not in ("chain", "sequence")}
+    unproved |= {
+        "infeasibility": "no strict point",
+        "boundary_point": ["-9", "0"],
+        "figures": figures | {"optimum_upper": -9.0},
+    }
+    unproved["figures"].pop("optimum_lower")
     forgeries = [
+        replace(loaded, optimum_lower=None, optimum_upper=-9.0, proof={}, certificate=unproved),
         replace(loaded, **lower, certificate=loaded.certificate | {"figures": figures}),
         replace(loaded, certificate=loaded.certificate | {"boundary_point": ["1/2", "0"]}),
         replace(loaded, certificate=loaded.certificate | {"infeasibility": "no strict point"}),
     ]
     for forged in forgeries:
-        forged.save(tmp_path / "forged.npz")
-        (cell,) = verify(tmp_path / "forged.npz", data=tmp_path / "p.dat-s").cells
-        assert cell.verdict != "PROVED", cell
-        assert "no data" not in cell.message
+        forged.save(tmp_path / "forged.npz", source=source)
+        (cell,) = verify(tmp_path / "forged.npz").cells
+        assert cell.verdict == "NOT PROVED", cell
+
+
+@pytest.mark.parametrize("first", [(2, 3), (-2, 3), (0, -5), (0, 4)])
+def test_x_0_becomes_an_unknown(first: tuple[int, int]) -> None:
+    """x_0 = a'z; the columns of T span all z, and the first has x_0 > 0, the others x_0 = 0."""
+    rows = [
+        (0, 0, 0, tuple(j for j in (0, 1) if first[j]), tuple(filter(None, first))),
+        (1, 0, 0, (0, 1), (7, -1)),
+    ]
+    pencil, columns = substituted(ExactPencil(2, [("rows", 1), ("rows", 1)], rows, True))
+    masses = [first[0] * z[0] + first[1] * z[1] for z in columns]
+    assert masses[0] > 0 == masses[1]
+    assert columns[0][0] * columns[1][1] != columns[0][1] * columns[1][0]
+    scores = dict(zip(pencil.rows[1][3], pencil.rows[1][4], strict=True))
+    assert [scores.get(k, 0) for k in (0, 1)] == [7 * z[0] - z[1] for z in columns]
