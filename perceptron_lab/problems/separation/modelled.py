@@ -229,18 +229,18 @@ def _require_domain(data: _Data, every: Mask) -> None:
     With a further unknown t > 0, b/t is such a point: decided exactly, as a homogeneous system.
     """
     offset, width = data.part("offset"), data.base.width
-    conditions = []
-    for batch, integers in data.base.chunks(np.arange(data.base.count)):
-        for i, row in zip(batch.tolist(), integers.tolist(), strict=True):
-            numbers = [-entry for entry in row] + [0.0 if offset is None else -offset[i]]
-            columns = tuple(j for j, number in enumerate(numbers) if number)
-            entries = tuple(Fraction(numbers[j]) for j in columns)
-            conditions.append(condition((columns, entries), Fraction(), f"row {i}"))
-    conditions.append(condition(((width,), (Fraction(1),)), Fraction(), "t"))
+    shifts = np.zeros(data.base.count) if offset is None else offset
+    conditions = [condition(((width,), (Fraction(1),)), Fraction(), "t")]
+    pairs = zip(data.base.entries(np.arange(data.base.count)), shifts.tolist(), strict=True)
+    for row, shift in pairs:
+        entries = {j: Fraction(-entry) for j, entry in row.items()}
+        entries |= {width: Fraction(-shift)} if shift else {}
+        numbers = tuple(entries), tuple(entries.values())
+        conditions.append(condition(numbers, Fraction(), f"row {len(conditions) - 1}"))
     system = LinearSystem.of_conditions(conditions, [f"b_{j}" for j in range(width + 1)])
     with time_limit(data.options.seconds):
         decision = decide(system, _PIVOTS)
-    strict = {*np.flatnonzero(~every).tolist(), len(every)}
+    strict = {0, *(np.flatnonzero(~every) + 1).tolist()}
     if decision.status is Status.FEASIBLE and strict.isdisjoint(decision.proof.tight):
         return
     if not decision.proof.complete:

@@ -182,6 +182,42 @@ def test_links_have_one_answer(family: str) -> None:
         assert ("need not be unique" in overlapping) == (link == "cauchit")
 
 
+def test_categories_have_their_order_and_may_be_empty() -> None:
+    """x orders low < high, and not high < low; nothing is in the category between them."""
+    categories = ["low", "medium", "high"]
+    y = pd.Categorical(["low", "low", "high", "high"], categories=categories, ordered=True)
+    for family in ("ordinal", "adjacent"):
+        found = separation([[0], [1], [1], [2]], pd.Series(y), family=family)
+        assert found.coefficients == {"x_1": "+INF", "low|high": "+INF"}
+
+
+def test_families_with_the_likelihood_of_others() -> None:
+    X, y = [[0], [0], [1], [1]], [0, 0, 2.5, 0]
+    expected = facts(separation(X, y, family="poisson"))
+    assert expected[0] == "quasi-complete"
+    for family, words in (("quasi-poisson", "quasi-P"), ("negative-binomial", "negative b")):
+        assert facts(separation(X, y, family=family)) == expected
+        assert str(separation(X, y, family=family)).startswith(words)
+
+
+def test_events_may_have_a_label() -> None:
+    X, y, options = [[0], [1], [2]], ["died", "left", "died"], {"family": "cox", "time": [3, 2, 1]}
+    found = separation(X, y, positive="died", **options)
+    assert facts(found) == facts(separation(X, [1, 0, 1], **options))
+    assert found.coefficients == {"x_1": "+INF"}
+
+
+def test_variables_of_parquet_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"x": [0.0, 0.0, 1.0, 1.0], "y": [0, 1, 2, 1], "n": [2, 2, 2, 2]})
+    frame.to_parquet(tmp_path / "d.parquet")
+    call = ["solve", str(tmp_path / "d.parquet"), "--labels", "y", "--verdict", "--counts", "n"]
+    assert main([*call, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["coefficients"] == {"x": "FINITE", "intercept": "FINITE"}
+    assert found["verdict"] == "overlap"
+
+
 def test_sentences_state_model_and_condition() -> None:
     found = str(separation([[0], [0], [1], [1]], [0, 0, 3, 1], family="poisson"))
     assert "no maximum likelihood estimate exists (quasi-complete separation) (proved)" in found
@@ -200,6 +236,8 @@ def test_a_domain_may_need_an_offset() -> None:
     with pytest.raises(InputError, match="probability of at most 1"):
         separation(X, y, **options)
     assert separation(X, y, **options, offset=[-1.0, -1.0]).verdict == "overlap"
+    with pytest.raises(InputError, match="probability of at most 1"):
+        separation(X, [1, 1], **options, counts=[1, 1], offset=[1.0, 1.0])
     # Where all trials succeed, probabilities of 1 are allowed
     assert separation(X, [1, 1], **options, counts=[1, 1]).verdict == "overlap"
     assert separation(X, y, family="log-binomial", offset=[5.0, 5.0]).verdict == "quasi-complete"
