@@ -65,15 +65,17 @@ def algebraic_weights(
     pencil, guess
         As for :func:`~perceptron_lab.systems.face_weights.weights_near`.
     """
-    unproved = None
-    for bases in refined_bases(pencil, guess):
-        unproved = long_entries(bases)[0]
-        field = _Field.of(unproved)
-        weights = None if field is None else _proved(field, pencil, bases)
-        if field is not None and weights is not None:
-            name = str(field.modulus).replace("x", "a").replace("+ (-", "- ").replace(")", "")
-            return AlgebraicWeights(name, field.lower, field.upper, weights)
-    return unproved
+    # Several attempts would take seconds where the weights are not algebraic of a small degree
+    bases = next(refined_bases(pencil, guess), None)
+    if bases is None:
+        return None
+    entry = long_entries(bases)[0]
+    field = _Field.of(entry)
+    weights = None if field is None else _proved(field, pencil, bases)
+    if field is None or weights is None:
+        return entry
+    name = str(field.modulus).replace("x", "a").replace("+ (-", "- ").replace(")", "")
+    return AlgebraicWeights(name, field.lower, field.upper, weights)
 
 
 def _relation(numbers: Sequence[Fraction]) -> list[int] | None:

@@ -195,11 +195,11 @@ def test_indefinite_weights_and_those_of_other_data_are_not_proved(
     ray = TURNED @ np.array([1.0, 2 ** (1 / 3), 2 ** (2 / 3)])
     guess = [np.zeros(1), np.outer(ray, ray)]
     (bases,) = list(refined_bases(pencil, guess))[:1]
-    monkeypatch.setattr(algebraic, "refined_bases", lambda *_: [bases])
+    monkeypatch.setattr(algebraic, "refined_bases", lambda *_: iter([bases]))
     assert isinstance(algebraic_weights(pencil, guess), AlgebraicWeights)
     (entry, *rest) = pencil.rows[1][4]
     other = [pencil.rows[0], (*pencil.rows[1][:4], (entry + 1, *rest)), *pencil.rows[2:]]
     assert not isinstance(algebraic_weights(replace(pencil, rows=other), guess), AlgebraicWeights)
     negative = [replace(basis, core=-basis.core) for basis in bases]
-    monkeypatch.setattr(algebraic, "refined_bases", lambda *_: [negative])
+    monkeypatch.setattr(algebraic, "refined_bases", lambda *_: iter([negative]))
     assert not isinstance(algebraic_weights(pencil, guess), AlgebraicWeights)
