@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
 from tests.prose.pages import ROOT, numbers, paragraph
@@ -30,6 +32,11 @@ def test_programs_of_liu_and_pataki() -> None:
         (seeds,) = {*totals(part, "seeds", ["auto", *SOLVERS])}
         claimed, proved = (totals(part, name, SOLVERS) for name in ("claimed", "proved"))
         (ours,) = totals(part, "proved", ["auto"])
+        kinds = part.loc[part["label"] == "auto", "kinds"]
+        proved_kinds = [
+            sum(map(int, re.findall(rf"(\d+) {kind}", " ".join(kinds))))
+            for kind in ("weak", "strong")
+        ]
         check(
             f"The {look} programs",
             [
@@ -39,6 +46,7 @@ def test_programs_of_liu_and_pataki() -> None:
                 ),
                 "prove {}, {}, {} and {}".format(*proved),
                 f"proves {ours}",
+                "{} are weakly and {} strongly".format(*proved_kinds),
             ],
         )
     assert (TABLE["false"] == 0).all()
