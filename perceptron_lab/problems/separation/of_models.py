@@ -53,11 +53,15 @@ def _of_design(model: Any, y: Any, **options: Any) -> Labelled:
 
 
 def _binary(model: Any) -> Labelled:
-    """Return the rows of Logit or Probit; a share y of 0 to 1 is that of one trial."""
-    y = np.asarray(model.endog)
-    if ((y == 0.0) | (y == 1.0)).all():
-        return _of_design(model, y.astype(int), link=type(model).__name__.lower())
-    return _of_design(model, y, counts=np.ones(len(y)))
+    return _of_shares(model, np.asarray(model.endog), {"link": type(model).__name__.lower()})
+
+
+def _of_shares(model: Any, shares: Any, options: dict[str, Any]) -> Labelled:
+    """Return the rows of shares of successes: it matters only which are 0 and which are 1."""
+    levels = 1 + (shares == 1.0) - (shares == 0.0).astype(int)
+    if (levels != 1).all():
+        return _of_design(model, levels // 2, **options)
+    return _of_design(model, levels, counts=np.full(len(levels), 2), **options)
 
 
 def _generalised(model: Any) -> Labelled:
@@ -79,17 +83,12 @@ def _generalised(model: Any) -> Labelled:
 
 def _binomial(model: Any, link: str, options: dict[str, Any]) -> Labelled:
     """Return the rows of a binomial GLM, whose y are shares of trials."""
-    shares, trials = np.asarray(model.endog), np.ones(len(model.endog)) * model.n_trials
     if link == "log":
         offset = getattr(model, "offset", None)
         options |= {"family": "log-binomial"} | ({} if offset is None else {"offset": offset})
     else:
         options["link"] = link
-    if (trials == 1.0).all() and ((shares == 0.0) | (shares == 1.0)).all():
-        return _of_design(model, shares.astype(int), **options)
-    return _of_design(
-        model, np.where(shares == 1.0, trials, shares * trials), counts=trials, **options
-    )
+    return _of_shares(model, np.asarray(model.endog), options)
 
 
 def _counts(model: Any) -> Labelled:
