@@ -172,6 +172,7 @@ class _Data:
     ) -> Labelled:
         """Return the rows of conditions, with the model that they are of."""
         names, intercept = names or self.names, self.names[-1] if self.affine else None
+        with_intercept(names, affine=False)  # refuses repeated names
         constants = constants or ([intercept] if intercept else [])
         fields = {"affine": self.affine, "constants": tuple(constants), "risk_sets": risk_sets}
         return Labelled(
@@ -210,7 +211,8 @@ def _of_trials(data: _Data, positive: object) -> Labelled:
         succeeded = every
     else:
         successes = numbers_of("y", data.y, data.count, 0.0)
-        invalid = np.flatnonzero((successes > trials) | (successes != np.rint(successes)))
+        fractions = (successes != np.rint(successes)) | (trials != np.rint(trials))
+        invalid = np.flatnonzero((successes > trials) | fractions)
         if len(invalid):
             numbers = f"{successes[invalid[0]]:g} successes in {trials[invalid[0]]:g} trials"
             fault = f"has {numbers}; give whole numbers of successes as y, of trials as counts"

@@ -303,6 +303,8 @@ ERRORS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "two columns": ([[0, 1]] * 4, {"counts": [1] * 4}, "y has two columns; .*counts="),
     "proportions": ([0, 0.5, 0, 1], {"counts": [2] * 4}, "row 1 has 0.5 successes in 2 trials"),
     "ties of others": ([0, 1, 0, 1], {"ties": "efron"}, "ties= belongs to family='cox'"),
+    "parts of trials": ([0, 1, 0, 1], {"counts": [1, 1.5, 1, 1]}, "row 1 has 1 successes in 1.5"),
+    "too large": ([0, 1, 10**400, 1], {"family": "poisson"}, "row 2 has y: '1000.* is no double"),
     "too many successes": ([0, 3, 1, 1], {"counts": [1] * 4}, "row 1 has 3 successes in 1 trials"),
     "NaN weight": ([0, 1, 0, 1], {"weights": [1, 1, np.nan, 1]}, "row 2 has weights nan"),
     "negative weight": ([0, 1, 0, 1], {"weights": [1, -1, 1, 1]}, "row 1 has weights -1"),
@@ -333,6 +335,17 @@ def test_errors_say_where_and_what_to_do(name: str) -> None:
     y, options, message = ERRORS[name]
     with pytest.raises(InputError, match=message):
         separation([[0.0], [1.0], [2.0], [5.0]], y, **options)
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "y"), [("ordinal", "0|1", [0, 1, 0, 2]), ("multinomial", "b:x", "cdaa")]
+)
+def test_names_of_coefficients_are_distinct(family: str, name: str, y: Any) -> None:
+    """Threshold 0|1 beside a column 0|1; class d:b of column x beside class d of column b:x."""
+    labels = ["d:b" if label == "c" else label for label in y]
+    frame = pd.DataFrame({"x": [0.0, 1, 2, 5], name: [0.0, 3, 2, 5]})
+    with pytest.raises(InputError, match=r"columns have the name .*rename them"):
+        separation(frame, labels, family=family)
 
 
 def test_too_many_pairs_are_refused_at_once() -> None:

@@ -137,8 +137,10 @@ def numbers_of(
     try:
         numbers = array.astype(object if array.dtype.kind in "cmM" else np.float64).astype(float)
     except (TypeError, ValueError, OverflowError):
-        first = str(array[0])[:40]
-        raise InputError(f"{name}: {first!r} is no double; give numbers{remedy}") from None
+        faulty = (i for i, value in enumerate(array.tolist()) if not _is_double(value))
+        i = next(faulty, 0)
+        fault = f"has {name}: {str(array[i])[:40]!r} is no double; give numbers{remedy}"
+        raise RowError(i, fault) from None
     invalid = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= least)))
     if len(invalid):
         allowed = "finite numbers" + " >= 0" * (least == 0.0)
@@ -146,6 +148,14 @@ def numbers_of(
         fault = f"has {name} {numbers[invalid[0]]:g}{more}; give {allowed}, or leave the row out"
         raise RowError(int(invalid[0]), fault)
     return numbers
+
+
+def _is_double(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def _require_known(option: str, name: object, names: Collection[str]) -> None:
