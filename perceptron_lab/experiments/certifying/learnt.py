@@ -185,7 +185,7 @@ def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading
     """Return how a checker reads the file of a saved verdict, and the claims that it proves."""
     if "model" in saved.record:
         raise DataError(
-            "NOT CERTIFIED: certificates state verdicts on two classes without weights, not on "
+            "certificates state verdicts on two classes without weights, not on "
             f"{saved.record['model'].get('family')} models; `plab verify` verifies the file"
         )
     verdict = proved_on_file(saved, file, columns)
