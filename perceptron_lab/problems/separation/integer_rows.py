@@ -180,11 +180,16 @@ class IntegerRows:
         for start in range(0, len(rows), step):
             check_time()
             batch = rows[start : start + step]
-            table = self.doubles if len(batch) == self.count else self.doubles[batch]
+            table = self._doubles_of(batch)
             digits = [(table @ part).astype(np.int64) for part in parts]
             if len(digits) > 1:
                 digits = [part.astype(object) << k * bits for k, part in enumerate(digits)]
             yield batch, sum(digits[1:], digits[0])
+
+    def _doubles_of(self, rows: IntArray) -> Any:
+        """Return the doubles of the given rows, without a copy if these are all in their order."""
+        every = len(rows) == self.count and np.array_equal(rows, np.arange(self.count))
+        return self.doubles if every else self.doubles[rows]
 
     def floating(self, direction: Sequence[int]) -> tuple[FloatArray, int]:
         """Return doubles g and an exponent t such that ``doubles @ g`` is 2^-t A b.
@@ -218,7 +223,7 @@ class IntegerRows:
         :data:`_TINY` is added for underflow.
         """
         g, _ = self.floating(direction)
-        approximate = self.doubles if len(rows) == self.count else self.doubles[rows]
+        approximate = self._doubles_of(rows)
         unit = (self.width + 8) * 2.0**-DIGITS
         with np.errstate(invalid="ignore", over="ignore"):
             errors = 1.01 * unit * (abs(approximate) @ np.abs(g)) + _TINY

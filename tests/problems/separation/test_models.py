@@ -365,3 +365,19 @@ def test_cli_names_line_and_option(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "--counts belongs to --verdict" in capsys.readouterr().err
     assert main([*call, "--verdict", "--counts", "m"]) == 2
     assert "no column is called 'm'" in capsys.readouterr().err
+
+
+def test_products_with_all_rows_in_another_order() -> None:
+    """The order of rows counts if they are as many as there are."""
+    X, y = [-3.0, 0, 1, 2, -1, -3, -2, 0, -2], [2, 0, -1, -1, 1, 2, 2, 0, 2]
+    found = separation(np.array(X)[:, None], y, family="adjacent")
+    assert list(found.coefficients.values()) == ["-INF", "-INF", "+INF", "+INF"]
+    assert found.pair is not None
+    order = np.arange(found.rows.count)[::-1]
+    scores = found.rows.scores(order[::-1], found.pair.direction)
+    assert found.rows.scores(order, found.pair.direction) == scores[::-1]
+    forward, backward = (
+        found.rows.scores_with_errors(rows, found.pair.direction)[0]
+        for rows in (order[::-1], order)
+    )
+    assert backward.tolist() == forward[::-1].tolist()
