@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
@@ -29,6 +30,7 @@ from perceptron_lab.core.run_options import (
     Watch,
     callbacks,
 )
+from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.solving.failures import sentence
@@ -219,16 +221,19 @@ def drive_named(
 
     ``conflict``: of any algorithm, and whatever the number of constraints is.
     """
-    run = _further(Auto(), options)
+    began, run = time.monotonic(), _further(Auto(), options)
     result = drive(system, algorithm, options)
     asked_for = conflict or (isinstance(algorithm, Auto) and options.goal == "decide")
     if not (asked_for and isinstance(system, ConicSystem)) or system.cone.of_rows:
         return result
     most = {"most": math.inf} if conflict else {}
-    named: Result = registry.loaded("perceptron_lab.systems.conflicts:with_conflict")(
-        system, result, run, **most
-    )
-    return named
+    left = max(0.0, options.budget.seconds - (time.monotonic() - began))
+    with suppress(TimeIsUp), time_limit(left, options.stop):
+        named: Result = registry.loaded("perceptron_lab.systems.conflicts:with_conflict")(
+            system, result, run, **most
+        )
+        return named
+    return result
 
 
 def _further(algorithm: AnyAlgorithm, options: RunOptions) -> Callable[[System], Result]:

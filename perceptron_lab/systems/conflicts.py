@@ -29,6 +29,8 @@ Constraint = TypeVar("Constraint")
 
 MOST_FILTERED = 20
 """Constraints with weights at most that are left out one by one, unless that is asked for."""
+MOST_SCORES = 60
+"""Scores at most of systems whose conflicts are looked for unasked: a fraction of a second."""
 HEAVY = 1e-6
 """Part of the largest weight above which constraints are tried as a conflict first."""
 
@@ -159,9 +161,12 @@ def with_conflict(
     run
         Decides systems of fewer constraints.
     most
-        Constraints with weights at most; of more none is left out.
+        Constraints with weights at most; of more none is left out. Up to ``MOST_FILTERED``, larger
+        systems than of ``MOST_SCORES`` are left as they are.
     """
     if result.status is not Status.INFEASIBLE or result.weights is None:
+        return result
+    if most <= MOST_FILTERED and system.cone.size > MOST_SCORES:
         return result
     if len(result.weights) != system.cone.size:
         system = system.completed(required=False)

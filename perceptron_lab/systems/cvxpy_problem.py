@@ -23,7 +23,12 @@ from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.input_checks import refuse_not_finite
 from perceptron_lab.systems.conditions import Condition, condition
-from perceptron_lab.systems.conflicts import MOST_FILTERED, entries_of_conflict, irreducible
+from perceptron_lab.systems.conflicts import (
+    MOST_FILTERED,
+    MOST_SCORES,
+    entries_of_conflict,
+    irreducible,
+)
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.elimination import EliminatedSystem, eliminated
 from perceptron_lab.systems.linear_system import LinearSystem
@@ -129,7 +134,8 @@ class ConicForm:
             return result
         conflict, entries = self._touched(result.weights), dict[str, Any]()
         # Linear weights are those of a vertex: none can be left out
-        if not self._linear and 0 < len(conflict) <= MOST_FILTERED:
+        small = len(conflict) <= MOST_FILTERED and len(result.weights) <= MOST_SCORES
+        if not self._linear and conflict and small:
             conflict, unproved = irreducible(conflict, lambda rest: _decided(rest, run))
             form = ConicForm(cvxpy.Problem(cvxpy.Minimize(0), conflict))
             scored = [] if form._linear else form._scored
