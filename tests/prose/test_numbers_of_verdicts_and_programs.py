@@ -37,15 +37,20 @@ def test_verdicts() -> None:
 def test_linear_programs() -> None:
     table = pd.read_csv(SAMPLES / "linear_programs" / "lp_feasibility.csv")
     known = table[table["false"].notna()]
-    exact, highs = (
-        known[known["label"] == label].set_index("problem") for label in ("exact", "HiGHS")
+    exact, highs, qsopt, soplex = (
+        known[known["label"] == label].set_index("problem")
+        for label in ("exact", "HiGHS", "QSopt_ex", "SoPlex")
     )
     netlib = exact["seeds"] == 1
     thin = exact.index.str.startswith("infeasible-")
     assert {name.rpartition("-")[2] for name in exact.index[thin]} >= {"9", "30"}
     assert exact["false"].sum() == 0
     assert (highs["false"] == highs["seeds"].where(thin, 0)).all()
-    ratios = (exact["seconds"] / highs["seconds"])[netlib]
+    assert qsopt["false"].sum() == soplex["false"].sum() == 0
+    ratio, longest = {}, {}
+    for name, label in (("exact", exact), ("qsopt", qsopt), ("soplex", soplex)):
+        ratio[name] = (label["seconds"] / highs["seconds"])[netlib].median()
+        longest[name] = label["seconds"][netlib].max()
     text = paragraph("`plab run linear_programs` decides")
     for claim in (
         f"decides {exact['decided'][netlib].sum()} of {netlib.sum()} programs of netlib",
@@ -54,8 +59,11 @@ def test_linear_programs() -> None:
         f"calls these {highs['false'].sum():.0f} feasible",
         f"{highs['decided'][netlib].sum()} for netlib",
         f"{highs['decided'][~netlib].sum()} for generated programs",
-        f"takes {ratios.median():.1f} times as long as HiGHS in the median",
-        f"and {exact['seconds'][netlib].max():.1f} s at most",
+        f"QSopt_ex decides {qsopt['decided'].sum()} programs and SoPlex {soplex['decided'].sum()}",
+        f"takes {ratio['exact']:.1f} times as long as HiGHS in the median",
+        f"and {longest['exact']:.1f} s at most",
+        f"QSopt_ex {ratio['qsopt']:.1f} times and {longest['qsopt']:.1f} s",
+        f"SoPlex {ratio['soplex']:.1f} times and {longest['soplex']:.1f} s",
     ):
         assert claim in text, claim
         text = text.replace(claim, "")
