@@ -85,6 +85,8 @@ class Algorithm(ABC, Generic[S]):
     takes_start
         Whether a starting point can be given (default). Where it cannot, the point belongs to
         weights, or to a space of the algorithm's own, which a point alone does not tell.
+    eliminates_implied
+        Whether rows that can only hold as equations, with cones, are eliminated first (default no).
     epsilon
         The norm(A w) that its certificate bound is for; 0 (default) for none.
     """
@@ -92,6 +94,7 @@ class Algorithm(ABC, Generic[S]):
     systems: ClassVar[Systems | None] = None
     uses_oracle: ClassVar[bool] = True
     takes_start: ClassVar[bool] = True
+    eliminates_implied: ClassVar[bool] = False
     epsilon: float = 0.0
 
     @property

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.algorithms.base import AnyAlgorithm, State
 from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
 from perceptron_lab.cones.spectral import barycentre
@@ -85,9 +84,9 @@ def _by_implied_equalities(
     *,
     exactly: bool = False,
 ) -> Result | None:
-    """Return the answer of ``auto`` with equations in place of rows that imply them, or None."""
+    """Return the answer with equations in place of rows that imply them, or None."""
     plain = options.goal == "decide" and options.start is None and options.observe is None
-    if not (isinstance(system, ConicSystem) and isinstance(algorithm, Auto) and plain):
+    if not (isinstance(system, ConicSystem) and algorithm.eliminates_implied and plain):
         return None
     if not system.closed_rows or system.cone.of_rows:
         return None

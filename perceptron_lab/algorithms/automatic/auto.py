@@ -149,6 +149,7 @@ class Auto(SeesAll[State]):
     systems: ClassVar[Systems] = RUNS_ON_ALL
 
     takes_start: ClassVar[bool] = True
+    eliminates_implied: ClassVar[bool] = True
 
     first: Count = 4
     growth: Count = 2
