@@ -35,7 +35,7 @@ from perceptron_lab.problems.optima.bound_verification import (
     reverified_bounds,
     reverified_cut,
 )
-from perceptron_lab.problems.optima.boundary import boundary_objective
+from perceptron_lab.problems.optima.exact_objective import boundary_objective
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.elimination import EliminatedSystem
 from perceptron_lab.systems.linear_system import LinearSystem

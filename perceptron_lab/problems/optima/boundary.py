@@ -9,7 +9,6 @@ program as given bounds it from below, with or without a strictly feasible point
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,9 +22,8 @@ from perceptron_lab.core.outward_rounding import text_above, text_below
 from perceptron_lab.core.results import Result
 from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.core.time_limit import seconds_left
-from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
-from perceptron_lab.numerics.exact_texts import read_exact
-from perceptron_lab.numerics.roundoff import UNIT_ROUNDOFF
+from perceptron_lab.numerics.exact_doubles import to_doubles
+from perceptron_lab.problems.optima.exact_objective import boundary_objective
 from perceptron_lab.problems.optima.levels import objective_of
 from perceptron_lab.solving.driver import with_kind
 from perceptron_lab.solving.infeasibility import Closed
@@ -66,16 +64,6 @@ def on_boundary(
         certificate=result.certificate | {"figures": figures},
         message=f"{result.message}; the optimum over the closed cones is in {bracket}",
     )
-
-
-def boundary_objective(system: ConicSystem, x: Sequence[str]) -> float | None:
-    """Return c'x of an exact x, rounded up; None without x, or beyond the doubles."""
-    objective = objective_of(system)
-    pairs = list(zip(map(Fraction, objective.values.tolist()), map(read_exact, x), strict=bool(x)))
-    value = sum((c * entry for c, entry in pairs), Fraction())
-    size = sum((abs(c * entry) for c, entry in pairs), Fraction())
-    upper = to_double(value + objective.roundings * Fraction(UNIT_ROUNDOFF) * size, rounding="up")
-    return upper if x and math.isfinite(upper) else None
 
 
 def least_point(system: ConicSystem, closed: Closed, minimise: Minimise) -> list[Fraction] | None:
