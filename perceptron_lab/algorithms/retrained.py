@@ -45,8 +45,8 @@ class Retrained(SeesAll[State]):
     k <= (L / rho)^2 - k_0. (:func:`~perceptron_lab.algorithms.base.lengthened` bounds k in terms of
     norm(x_0) and <x_0, z>, from any start.)
 
-    The two runs draw from separate streams of random numbers, so that those of the second depend
-    neither on the share nor on the first run.
+    The two runs draw from separate streams of random numbers, so that the numbers of the second
+    depend neither on the share nor on the first run.
 
     Parameters
     ----------

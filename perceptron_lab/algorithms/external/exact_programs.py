@@ -154,7 +154,7 @@ class ExactProgram(SingleAnswerSolver):
 
 
 def _direction(point: Sequence[Fraction]) -> FloatArray:
-    # A cone has every positive multiple of a point: one that doubles hold
+    # A cone has every positive multiple of a point; this one is in the range of doubles
     return to_doubles(point, scaled=True)
 
 

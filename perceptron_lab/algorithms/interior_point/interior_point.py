@@ -248,7 +248,7 @@ class InteriorPoint(SeesAll[PathState]):
     def _claim_bound(self, system: ConicSystem, state: PathState) -> Claim:
         """Claim the bound of the weights z where it is useful; of cones A w = 0 near them first.
 
-        Where no weights lie inside K*, the path leads to those of the largest rank.
+        Where no weights lie inside K*, the path leads to weights of the largest rank.
         """
         theta = state.iterate.theta
         weights = state.embedding.flat(state.iterate.dual)

@@ -41,7 +41,7 @@ def study() -> pd.DataFrame:
     return frame
 
 
-def same(
+def assert_same(
     of_model: SeparationVerdict, of_arrays: SeparationVerdict, verdict: str = "quasi-complete"
 ) -> None:
     assert of_model.verdict == of_arrays.verdict == verdict
@@ -57,12 +57,12 @@ LINKS = sm.families.links
 def test_binary_models(study: pd.DataFrame, model: Any) -> None:
     with_constant = model(study.y, sm.add_constant(study[X]))
     of_model = separation.of(with_constant)
-    same(of_model, separation(study[X], study.y))
+    assert_same(of_model, separation(study[X], study.y))
     assert list(of_model.coefficients) == ["dose", "age", "intercept"]
     assert of_model.constant_columns == ("const",)
     without = separation.of(model(study.y, study[X]))
     assert without.intercept is None
-    same(without, separation(study[X], study.y, affine=False), "overlap")
+    assert_same(without, separation(study[X], study.y, affine=False), "overlap")
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,11 @@ def test_binary_models(study: pd.DataFrame, model: Any) -> None:
 def test_binomial_models_of_trials(study: pd.DataFrame, link: Any) -> None:
     pairs = np.c_[study.visits, study.trials - study.visits]
     model = sm.GLM(pairs, sm.add_constant(study[X]), family=sm.families.Binomial(link()))
-    same(separation.of(model), separation(study[X], study.visits, counts=study.trials))
+    assert_same(separation.of(model), separation(study[X], study.visits, counts=study.trials))
     labels = sm.GLM(study.y, sm.add_constant(study[X]), family=sm.families.Binomial(link()))
-    same(separation.of(labels), separation(study[X], study.y))
+    assert_same(separation.of(labels), separation(study[X], study.y))
     shares = sm.GLM(study.visits / 3.1, sm.add_constant(study[X]), family=model.family)
-    same(separation.of(shares), separation(study[X], study.visits, counts=study.trials + 1))
+    assert_same(separation.of(shares), separation(study[X], study.visits, counts=study.trials + 1))
 
 
 @pytest.mark.parametrize("family", ["poisson", "negative-binomial"])
@@ -84,10 +84,10 @@ def test_counts(study: pd.DataFrame, family: str) -> None:
     kind, weights = kinds[family](), (study.age > 30).astype(float)
     model = sm.GLM(study.visits, sm.add_constant(study[X]), family=kind, freq_weights=weights)
     expected = separation(study[X], study.visits, family=family, weights=weights)
-    same(separation.of(model), expected)
-    same(separation.of(model.fit(maxiter=1)), expected)  # results too
+    assert_same(separation.of(model), expected)
+    assert_same(separation.of(model.fit(maxiter=1)), expected)  # results too
     exposed = sm.Poisson(study.visits, sm.add_constant(study[X]), exposure=study.age)
-    same(separation.of(exposed), separation(study[X], study.visits, family="poisson"))
+    assert_same(separation.of(exposed), separation(study[X], study.visits, family="poisson"))
 
 
 def test_log_binomial_models_keep_the_offset(study: pd.DataFrame) -> None:
@@ -96,7 +96,7 @@ def test_log_binomial_models_keep_the_offset(study: pd.DataFrame) -> None:
     model = sm.GLM(study.y, study[["dose"]], family=kind, offset=offset)
     options = {"family": "log-binomial", "affine": False}
     expected = separation(study[["dose"]], study.y, offset=offset, **options)
-    same(separation.of(model), expected, expected.verdict)
+    assert_same(separation.of(model), expected, expected.verdict)
     impossible = sm.GLM(study.y, study[["dose"]], family=kind, offset=-offset)
     with pytest.raises(InputError, match="probability of at most 1"):
         separation.of(impossible)
@@ -104,11 +104,11 @@ def test_log_binomial_models_keep_the_offset(study: pd.DataFrame) -> None:
 
 def test_classes_keep_their_order_and_labels(study: pd.DataFrame) -> None:
     multinomial = separation.of(sm.MNLogit(study.grade, sm.add_constant(study[X])))
-    same(multinomial, separation(study[X], study.grade, family="multinomial"))
+    assert_same(multinomial, separation(study[X], study.grade, family="multinomial"))
     assert multinomial.classes == ("a", "b", "c")
     grades = study.grade.astype(pd.CategoricalDtype(["a", "c", "b"], ordered=True))
     ordinal = separation.of(OrderedModel(grades, study[X], distr="logit"))
-    same(ordinal, separation(study[X], grades, family="ordinal"))
+    assert_same(ordinal, separation(study[X], grades, family="ordinal"))
     assert ordinal.classes == ("a", "c", "b")
     by_formula = OrderedModel.from_formula("grade ~ 0 + dose + age", study.assign(grade=grades))
     assert separation.of(by_formula).coefficients == ordinal.coefficients
@@ -117,18 +117,20 @@ def test_classes_keep_their_order_and_labels(study: pd.DataFrame) -> None:
 def test_times_and_strata(study: pd.DataFrame) -> None:
     start = study.weeks - 0.5
     cox = sm.PHReg(study.weeks, study[X], status=study.y, strata=study.trials, ties="efron")
-    same(
+    assert_same(
         separation.of(cox),
         separation(study[X], study.y, family="cox", time=study.weeks, strata=study.trials),
     )
     late = sm.PHReg(study.weeks, study[X], status=study.y, entry=start)
     expected = separation(study[X], study.y, family="cox", time=study.weeks, start=start)
-    same(separation.of(late), expected, expected.verdict)
+    assert_same(separation.of(late), expected, expected.verdict)
     early = separation(study[X], study.y, family="cox", time=study.weeks)
     assert early.separated_rows.tolist() != expected.separated_rows.tolist()
     groups = np.arange(COUNT) % 5
     model = ConditionalLogit(study.y.to_numpy(), study[X].to_numpy(), groups=groups)
-    same(separation.of(model), separation(study[X], study.y, family="conditional", strata=groups))
+    assert_same(
+        separation.of(model), separation(study[X], study.y, family="conditional", strata=groups)
+    )
 
 
 def test_formulas_have_the_names_of_their_contrasts(study: pd.DataFrame) -> None:
@@ -146,13 +148,13 @@ def test_responses_and_variables_of_formulas(study: pd.DataFrame) -> None:
     texts = study.assign(y=np.where(study.y, "well", "ill")).set_index("center")
     of_texts = separation("y ~ dose + age", texts)
     assert of_texts.classes == ("ill", "well")
-    same(of_texts, separation(study[X], study.y))
+    assert_same(of_texts, separation(study[X], study.y))
     trials = separation("visits ~ dose + age", study, counts="trials")
-    same(trials, separation(study[X], study.visits, counts=study.trials))
+    assert_same(trials, separation(study[X], study.visits, counts=study.trials))
     without = separation("y ~ 0 + dose + age", study)
     assert list(without.coefficients) == X
     expression = separation("I(visits + 0.0) ~ dose + age", study, family="poisson")
-    same(expression, separation(study[X], study.visits, family="poisson"))
+    assert_same(expression, separation(study[X], study.visits, family="poisson"))
 
 
 @pytest.mark.parametrize(
@@ -182,14 +184,14 @@ def test_a_formula_needs_a_frame_and_its_package(
 
 def test_logistic_regression_of_scikit_learn(study: pd.DataFrame) -> None:
     penalised = separation.of(LogisticRegression(), study[X], study.y)
-    same(penalised, separation(study[X], study.y))
+    assert_same(penalised, separation(study[X], study.y))
     assert "penalised (C=1)" in penalised.note
     assert penalised.note in str(penalised)
     free = separation.of(LogisticRegression(C=np.inf, fit_intercept=False), study[X], study.y)
-    same(free, separation(study[X], study.y, affine=False), "overlap")
+    assert_same(free, separation(study[X], study.y, affine=False), "overlap")
     assert free.note == ""
     classes = separation.of(LogisticRegression(), study[X], study.grade)
-    same(classes, separation(study[X], study.grade, family="multinomial"))
+    assert_same(classes, separation(study[X], study.grade, family="multinomial"))
 
 
 @pytest.mark.parametrize("fitted", [True, False])
@@ -204,11 +206,11 @@ def test_pipelines_transform_their_data(study: pd.DataFrame, fitted: bool, spars
     of_model = separation.of(model.fit(data, study.y) if fitted else model, data, study.y)
     table = columns.fit_transform(data)
     assert sp.issparse(table) == sparse
-    same(of_model, separation(table, study.y))
+    assert_same(of_model, separation(table, study.y))
     assert "onehotencoder__center_south" in of_model.coefficients
     assert list(of_model.coefficients)[-3:] == ["remainder__dose", "remainder__age", "intercept"]
     alone = separation.of(make_pipeline(LogisticRegression()), study[X], study.y)
-    same(alone, separation(study[X], study.y))
+    assert_same(alone, separation(study[X], study.y))
     powers = make_pipeline(PolynomialFeatures(2, include_bias=False), LogisticRegression())
     assert "dose age" in separation.of(powers, study[X], study.y).coefficients
 
