@@ -14,7 +14,8 @@ algorithms that a clock ended in all cells are given the digest too.
 again and restamped for itself, and the others stay as they are.
 
 Columns, measures and parameters that rows did not have when they were made are not compared. Each
-store has a process of its own, under the BLAS kernel that its rows were made under.
+store has a process of its own, under the BLAS kernel that its rows were made under. A folder
+without runs.csv stays without it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from perceptron_lab.experiments.configuration.rows import as_json, row_of
 from perceptron_lab.experiments.provenance.code_digest import CellCode
 from perceptron_lab.experiments.provenance.environment import resolved
 from perceptron_lab.experiments.running.runner import run_of
-from perceptron_lab.experiments.storage.exports import export
+from perceptron_lab.experiments.storage.exports import RUNS, export
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from scripts.stores import edited, ranks_of, replace_row
@@ -112,8 +113,11 @@ def restamp(folder: Path, most_seconds: float = sys.float_info.max, every: str =
         with edited(folder) as connection:
             for stored in restamped:
                 replace_row(connection, stored.cell, core=digests[stored.cell])
+        without_rows = not (folder / RUNS).exists()
         with Reader.open(folder) as reader:
             export(folder, reader, reader.rows())
+        if without_rows:
+            (folder / RUNS).unlink()
     return Outcome(len(restamped), len(selected), tuple(differences), tuple(untested))
 
 

@@ -4,8 +4,8 @@
 
 Each measure in the traces is left out, replaced by its ranks, or kept at those records alone that
 the configuration asks for (the others are NaN), whichever first gives the report of the whole
-store: every file of all tables and figures, byte by byte. The store is then packed, and pictures
-are given a palette.
+store: every file of all tables and figures, byte by byte. The store is then packed, pictures are
+given a palette, and a runs.csv above :data:`MOST_BYTES` is removed: its rows are in the store.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.saved_answers.files import MEASURE, unpacked
 from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.exports import RUNS
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.stored import sha256_of
 from perceptron_lab.reporting.report import make_report
@@ -36,6 +37,8 @@ from scripts.stores import edited, ranks_of, replace_row
 Arrays = dict[str, npt.NDArray[Any]]
 Reduction = Callable[[Arrays, str, Sequence[int]], Arrays]
 COLOURS: Final = 256
+MOST_BYTES: Final = 300_000
+"""Size of the largest runs.csv that is kept beside a store."""
 
 
 def left_out(arrays: Arrays, name: str, recorded: Sequence[int]) -> Arrays:
@@ -92,6 +95,14 @@ def thin(folder: Path) -> None:
         before.unlink()
     for picture in folder.glob("*.png"):
         replace_file(picture, with_palette(picture.read_bytes()))
+    remove_large_rows(folder)
+
+
+def remove_large_rows(folder: Path) -> None:
+    """Remove the runs.csv of a folder with a store if it is larger than :data:`MOST_BYTES`."""
+    rows = folder / RUNS
+    if schema.is_store(folder) and rows.exists() and rows.stat().st_size > MOST_BYTES:
+        rows.unlink()
 
 
 def _report(folder: Path) -> dict[str, bytes]:

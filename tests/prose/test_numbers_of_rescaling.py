@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from perceptron_lab.reporting.evidence import Evidence
 from tests.prose.pages import ROOT, numbers, paragraph
 
 SAMPLES = ROOT / "results" / "sample"
@@ -37,7 +38,7 @@ def test_decided_systems() -> None:
     (problems,) = set(sided["problems"])
     decided = sided["decided"]
     runs = pd.read_csv(SAMPLES / "rescaling" / "runs.csv")
-    assert runs["problem.delta"].min() == 1e-8
+    assert runs["problem.delta"].astype(float).min() == 1e-8
     text = paragraph("The feasible and infeasible systems of")
     for claim in (
         "have a condition down to 10⁻⁸",
@@ -56,7 +57,7 @@ def test_answers_before_and_after() -> None:
         .groupby("solver")[["problems", "proved before", "proved after"]]
         .sum()
     )
-    runs = pd.read_csv(SAMPLES / "postprocessing" / "runs.csv")
+    runs = Evidence.of_folder(SAMPLES / "postprocessing").frame
     pairs = runs[runs["label"].str.match("(?:scs|clarabel) then")]
     solver = pairs["label"].str.split().str[0]
     start, last = (
@@ -69,7 +70,8 @@ def test_answers_before_and_after() -> None:
     (proved,) = set(auto.loc[["scs", "clarabel"], "proved after"])
     assert proved == problems
     assert set(table["family"]) >= {"second-order", "semidefinite", "mixed", "sdplib"}
-    assert runs.loc[runs["problem.side"] == "infeasible", "problem.delta"].min() == 1e-8
+    infeasible = runs.query("`problem.side` == 'infeasible'")
+    assert infeasible["problem.delta"].astype(float).min() == 1e-8
     text = paragraph("`plab run postprocessing` starts")
     for claim in (
         f"The answers of SCS decide {auto.loc['scs', 'proved before']} of its {problems} systems, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from perceptron_lab.reporting.evidence import Evidence
 from tests.prose.pages import ROOT, numbers, paragraph, rounded
 
 SAMPLES = ROOT / "results" / "sample"
@@ -11,7 +12,7 @@ SAMPLES = ROOT / "results" / "sample"
 
 def times(name: str) -> pd.DataFrame:
     """Rows of a sample with ``time``, the proof's included, and its ``ratio`` to that of auto."""
-    rows = pd.read_csv(SAMPLES / name / "runs.csv")
+    rows = Evidence.of_folder(SAMPLES / name).frame
     rows["time"] = rows["seconds"] + rows["proof_seconds"]
     ours = rows[rows["label"] == "auto"].set_index(["problem", "seed"])["time"]
     rows["ratio"] = (

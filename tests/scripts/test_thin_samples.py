@@ -12,7 +12,8 @@ from PIL import Image
 from perceptron_lab import report, run, verify
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader
-from scripts.thin_samples import main, where_recorded, with_palette
+from scripts import thin_samples
+from scripts.thin_samples import main, remove_large_rows, where_recorded, with_palette
 
 CONFIG = {
     "experiment": "small",
@@ -57,6 +58,23 @@ def test_unrequested_records_are_nan_except_for_the_last() -> None:
     np.testing.assert_array_equal(values, [np.nan, 1.0, np.nan, 3.0])
     counts = {"updates": arrays["updates"], "measure.x": np.arange(4)}
     assert where_recorded(counts, "measure.x", [1]) is counts
+
+
+def test_only_a_large_table_of_rows_beside_a_store_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thin_samples, "MOST_BYTES", 5)
+    table = tmp_path / "runs.csv"
+    table.write_bytes(b"cells\n")
+    remove_large_rows(tmp_path)
+    assert table.exists()
+    (tmp_path / schema.PACKED).touch()
+    monkeypatch.setattr(thin_samples, "MOST_BYTES", 6)
+    remove_large_rows(tmp_path)
+    assert table.exists()
+    monkeypatch.setattr(thin_samples, "MOST_BYTES", 5)
+    remove_large_rows(tmp_path)
+    assert not table.exists()
 
 
 def test_a_picture_with_few_colours_keeps_its_pixels() -> None:
