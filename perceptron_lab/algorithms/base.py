@@ -14,7 +14,7 @@ from perceptron_lab.cones.base import Atom, Oracles
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.findings import NOTHING, Finding
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem, Cut
 
@@ -80,6 +80,8 @@ class Algorithm(ABC, Generic[S]):
         ``coordinates:`` and one of these (a Gram system is first given the coordinates of its
         pivoted Cholesky factor) -> where, of ``rows kernel second-order semidefinite product``.
         With the default parameters it runs on no others. None (default) declares nothing.
+    guarantee
+        The formula and theorem of ``bound``, for ``plab show`` and the pages.
     uses_oracle
         Whether it asks separation oracles (default), or looks at all constraints itself.
     takes_start
@@ -92,6 +94,7 @@ class Algorithm(ABC, Generic[S]):
     """
 
     systems: ClassVar[Systems | None] = None
+    guarantee: ClassVar[Guarantee] = Guarantee("", note="none is stated")
     uses_oracle: ClassVar[bool] = True
     takes_start: ClassVar[bool] = True
     eliminates_implied: ClassVar[bool] = False

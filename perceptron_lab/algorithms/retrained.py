@@ -19,7 +19,7 @@ from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.errors import ConfigError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem
@@ -68,6 +68,12 @@ class Retrained(SeesAll[State]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "(L / rho)^2",
+        "Theorem 2.7 (Novikoff)",
+        "Kharechko2009",
+        note="for the updates of both runs of a perceptron; none for other algorithms",
+    )
 
     algorithm: str = "perceptron"
     parameters: dict[str, Any] | None = None

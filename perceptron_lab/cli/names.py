@@ -78,6 +78,13 @@ def plain(text: str) -> str:
     return _HEADING.sub(r"\1:", named.replace("``", ""))
 
 
+def _stated(formula: str, theorem: str, paper: str, note: str) -> str:
+    """Return a guarantee in one line, and its conditions or the absence of a bound in another."""
+    source = ", ".join(part for part in (theorem, paper) if part)
+    first = f"{formula}  ({source})" if formula else f"no bound{source and f' ({source})'}"
+    return "\n".join(part for part in (first, note) if part)
+
+
 @click.command("show")
 @click.argument(
     "name",
@@ -107,6 +114,8 @@ def show(name: str, as_json: bool) -> int:
             echo(indent(explained, mark) + "\n")
             continue
         echo(explained)
+        if meaning.get("guarantee"):
+            echo(f"\nUpdates at most:\n{_stated(**meaning['guarantee'])}")
         rows = [tuple(parameter.values()) for parameter in meaning["parameters"]]
         if not rows:
             echo("\nIt has no parameters.")

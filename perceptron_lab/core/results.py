@@ -146,6 +146,33 @@ class Bound:
         return f"{self.value:.6g} {updates} ({self.theorem})"
 
 
+@dataclass(frozen=True)
+class Guarantee:
+    """The update bound of an algorithm as its theorem states it; :class:`Bound` is its value.
+
+    Parameters
+    ----------
+    formula
+        The largest number of updates, in the notation of docstrings; empty without a bound.
+    theorem
+        The theorem, or the derivation in words.
+    paper
+        The key of the paper; empty if ``theorem`` names the source.
+    note
+        The conditions and further symbols; without a formula, why there is none.
+    """
+
+    formula: str
+    theorem: str = ""
+    paper: str = ""
+    note: str = ""
+
+    @property
+    def source(self) -> str:
+        """The theorem with its paper, as bounds cite it."""
+        return f"{self.theorem} of {self.paper}" if self.paper else self.theorem
+
+
 @dataclass
 class Trace:
     """The trace of a run: records at the first and last update, powers of two and new phases.

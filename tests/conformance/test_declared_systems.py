@@ -22,6 +22,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.facts import Facts
 from perceptron_lab.experiments.configuration.catalogue import SYSTEMS, declared
 from perceptron_lab.systems import ConicSystem
 
@@ -39,6 +40,11 @@ MADE = {
     "semidefinite": lambda: of(Semidefinite(2, *np.triu_indices(2))),
     "product": lambda: of(Product([Orthant(2), SecondOrder(3)])),
 }
+
+FACTS = Facts(
+    dimension=3, rank=8, margin=0.01, unit_margin=0.01, raw_margin=0.01, norm=1.0, shortest=1.0,
+    unit_rows=True, spectral=2.0, largest_entry=1.0, l1_margin=0.01, centre_norm=0.5,
+)  # fmt: skip
 
 
 def declared_answer(name: str, system: ConicSystem) -> str:
@@ -66,3 +72,16 @@ def test_an_algorithm_runs_where_it_declares(name: str) -> None:
     assert tuple(MADE) == SYSTEMS
     systems = {kind: declared_answer(name, system()) for kind, system in MADE.items()}
     assert declared("algorithm", name).systems == systems
+
+
+@pytest.mark.parametrize("name", registry.names("algorithm"))
+def test_the_stated_guarantee_agrees_with_the_bound(name: str) -> None:
+    algorithm = registry.load("algorithm", name)
+    stated = algorithm.guarantee
+    assert stated.formula or stated.note
+    bound = algorithm().bound(FACTS)
+    if stated.formula:
+        assert stated.theorem in bound.theorem or bound.value is None
+        assert stated.paper in bound.theorem or bound.value is None
+    else:
+        assert bound.value is None

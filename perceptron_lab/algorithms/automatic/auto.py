@@ -31,7 +31,7 @@ from perceptron_lab.core.claims import Claim, NearlyWidest
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee, IntArray
 from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem
 
@@ -147,6 +147,9 @@ class Auto(SeesAll[State]):
     """
 
     systems: ClassVar[Systems] = RUNS_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "", "a combination of algorithms", note="each part has its own bound; plab show names them"
+    )
 
     takes_start: ClassVar[bool] = True
     eliminates_implied: ClassVar[bool] = True
@@ -242,5 +245,4 @@ class Auto(SeesAll[State]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: each part has its own, their combination has none in updates."""
-        reason = "each part has its own bound; plab show names them"
-        return Bound(None, "a combination of algorithms", reason)
+        return Bound(None, self.guarantee.source, self.guarantee.note)

@@ -20,7 +20,7 @@ from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.killable_calls import killable, mapping
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.core.time_limit import TimeIsUp, seconds_left, time_limit
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.system import Counters
@@ -35,12 +35,15 @@ Rows = FloatArray | sp.csr_array  # Rows as a solver takes them, dense or sparse
 class ExternalAlgorithm(SeesAll[S]):
     """An external solver, whose answers are verified like those of all algorithms."""
 
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "", note="a reference solver without a bound in these terms"
+    )
     needs_all_entries: ClassVar[bool] = False  # most refuse all matrix blocks
     measures: ClassVar[bool] = True
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: no theorem bounds the number of calls."""
-        return Bound(None, type(self).__name__, "a reference solver without a bound in these terms")
+        return Bound(None, type(self).__name__, self.guarantee.note)
 
 
 @dataclass(kw_only=True)

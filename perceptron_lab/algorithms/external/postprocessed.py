@@ -31,7 +31,7 @@ from perceptron_lab.core.claims import UNPROVED, Claim, FeasiblePoint, MarginBel
 from perceptron_lab.core.errors import ConfigError, NumericalError, counted
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem
 
@@ -110,6 +110,9 @@ class Postprocessed(SeesAll[PostprocessedState]):
     """
 
     systems: ClassVar[Systems] = RUNS_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "", note="it would depend on the norm of the start, which is not known"
+    )
     measures: ClassVar[bool] = True
 
     first: str = "scs-direct"

@@ -33,7 +33,7 @@ from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem
 
 # Numbers of the dense data at most: a gigabyte, and matrices take it three times
@@ -48,7 +48,6 @@ LOST = 0.1
 CLAIMS, AGAIN = 3, 1e-3
 # A lower bound of the eigenvalues of lambda o lambda / theta after a short step: (3 - sqrt 5) / 2
 CENTRAL = (3.0 - math.sqrt(5.0)) / 2.0
-THEOREM = "short steps along the central path"
 # Numbers of the dense data, of which matrices take six copies: 128 megabytes each
 AFFORDABLE_ENTRIES = 2**24
 # Operations of one iteration: some ten seconds
@@ -138,6 +137,11 @@ class InteriorPoint(SeesAll[PathState]):
     """
 
     systems: ClassVar[Systems] = RUNS_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "ln(norm(A e) / (0.38 rho)) / ln(1 / (1 - 1 / sqrt(2 r)))",
+        "short steps along the central path",
+        note="for short steps, r the rank of the cone; none for long steps, the default",
+    )
     measures: ClassVar[bool] = True
     takes_start: ClassVar[bool] = True
 
@@ -265,31 +269,36 @@ class InteriorPoint(SeesAll[PathState]):
     def bound(self, facts: Facts) -> Bound:
         """Return ln(norm(A e) / (.38 rho)) / -ln(1 - 1 / sqrt(2r)) short steps."""
         if facts.margin is None or facts.margin <= 0.0:
-            return Bound(None, THEOREM, NO_MARGIN)
+            return Bound(None, self.guarantee.source, NO_MARGIN)
         return self._steps(facts, facts.margin, 0.0)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return the steps from theta <= 1.5."""
         if facts.margin is None or facts.margin <= 0.0:
-            return Bound(None, THEOREM, NO_MARGIN)
+            return Bound(None, self.guarantee.source, NO_MARGIN)
         return self._steps(facts, facts.margin / (1.0 + NEAR), 0.0)
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return the steps to weights inside the cone with A w = 0, by the radius of the hull."""
         if not facts.hull_radius:
-            return Bound(None, THEOREM, "no ball around 0 in the hull of the cuts is known")
+            return Bound(
+                None, self.guarantee.source, "no ball around 0 in the hull of the cuts is known"
+            )
         return self._steps(facts, facts.hull_radius, facts.rank * facts.hull_radius)
 
     def _steps(self, facts: Facts, radius: float, more: float) -> Bound:
         if self.steps == "long":
-            return Bound(None, THEOREM, "long steps have no such bound; steps: short has")
+            return Bound(
+                None, self.guarantee.source, "long steps have no such bound; steps: short has"
+            )
         if facts.start_norm is None:
-            return Bound(None, THEOREM, NO_NORM)
+            return Bound(None, self.guarantee.source, NO_NORM)
         ratio = (facts.rank * facts.start_norm + more) / (CENTRAL * radius)
         if not math.isfinite(ratio):
-            return Bound(None, THEOREM, BEYOND)
+            return Bound(None, self.guarantee.source, BEYOND)
         return Bound(
-            max(1, math.ceil(math.log(ratio) / -math.log1p(-reduction(facts.rank)))), THEOREM
+            max(1, math.ceil(math.log(ratio) / -math.log1p(-reduction(facts.rank)))),
+            self.guarantee.source,
         )
 
 

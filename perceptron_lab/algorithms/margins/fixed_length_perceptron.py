@@ -19,7 +19,7 @@ from perceptron_lab.algorithms.margins.fixed_margin_perceptron import (
 from perceptron_lab.algorithms.sweeping import Sweeping
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound
+from perceptron_lab.core.results import Bound, Guarantee
 from perceptron_lab.numerics.compiled.margin_sweeps import fixed_length_sweep
 from perceptron_lab.systems import ConicSystem, Cut
 
@@ -81,6 +81,12 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "q / (x (gamma_d - beta) / R - x^2 (1 / 2 + beta / R) - x^3 / 2)",
+        "(2.56)",
+        "TsampoukaShaweTaylor",
+        note="for x = eta f_max R / beta, q = f_max / f_min and a positive denominator",
+    )
     compiled_sweep: ClassVar = (fixed_length_sweep,)
     takes_start: ClassVar[bool] = False
 
@@ -134,7 +140,7 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return (2.56)."""
-        theorem = "(2.56) of TsampoukaShaweTaylor"
+        theorem = self.guarantee.source
         longest, shortest, margin = facts.atom_norm, facts.shortest_cut, facts.margin
         if longest is None or shortest is None or margin is None or margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)

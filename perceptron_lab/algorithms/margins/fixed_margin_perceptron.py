@@ -17,7 +17,7 @@ from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.numerics.compiled.margin_sweeps import fixed_margin_sweep, relaxation_sweep
 from perceptron_lab.systems import ConicSystem, Cut
 
@@ -79,6 +79,12 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "R^4 b_u^2 / (eta (2 - eta) (b_u - b)^2 r^2 gamma_d^2)",
+        "(2.29)",
+        "TsampoukaShaweTaylor",
+        note="from a = 0; r and R are the least and the largest norm of a row",
+    )
     compiled_sweep: ClassVar = (relaxation_sweep,)
 
     b: Positive = 1.0
@@ -116,7 +122,7 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return R^4 b_u^2 / (eta (2 - eta) (b_u - b)^2 r^2 gamma_d^2)."""
-        theorem = "(2.29) of TsampoukaShaweTaylor"
+        theorem = self.guarantee.source
         longest, shortest, margin = facts.atom_norm, facts.shortest_cut, facts.margin
         if longest is None or shortest is None or margin is None or margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)
@@ -209,6 +215,12 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "(t - 1) / (3 + 2 ln(t - 1)) <= (q R / gamma_d)^2 / (4 (1 - q beta / gamma_d))",
+        "(2.43)",
+        "TsampoukaShaweTaylor",
+        note="for t updates, q = f_max / f_min and gamma_d > q beta; this is (2.45), a looser form",
+    )
     compiled_sweep: ClassVar = (fixed_margin_sweep,)
 
     beta: Positive = 0.01
@@ -237,7 +249,7 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return the largest number of updates of (2.43)."""
-        theorem = "(2.43) of TsampoukaShaweTaylor"
+        theorem = self.guarantee.source
         longest, shortest, margin = facts.atom_norm, facts.shortest_cut, facts.margin
         if longest is None or shortest is None or margin is None or margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)

@@ -28,7 +28,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_record
-from perceptron_lab.core.results import Bound
+from perceptron_lab.core.results import Bound, Guarantee
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.compiled.margin_sweeps import (
@@ -111,6 +111,12 @@ class MarginBisection(InCoordinates[BisectionState]):
     """
 
     systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "",
+        "section 3",
+        "TsampoukaShaweTaylor",
+        note="rounds begin at the best point so far, not at 0",
+    )
     uses_oracle: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False
 
@@ -256,5 +262,4 @@ class MarginBisection(InCoordinates[BisectionState]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: none is stated for rounds that start from another one's point."""
-        theorem = "section 3 of TsampoukaShaweTaylor"
-        return Bound(None, theorem, "rounds begin at the best point so far, not at 0")
+        return Bound(None, self.guarantee.source, self.guarantee.note)

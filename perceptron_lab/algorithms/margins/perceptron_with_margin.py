@@ -25,11 +25,9 @@ from perceptron_lab.cones.operators.gram import Coordinates
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.numerics.compiled.margin_sweeps import margin_sweep
 from perceptron_lab.systems import ConicSystem, Cut
-
-THEOREM = "(2.11) of TsampoukaShaweTaylor"
 
 
 class LimitedScores(Algorithm[S]):
@@ -61,11 +59,11 @@ class LimitedScores(Algorithm[S]):
         """Return t_N = R^2 / gamma_d^2 + 2 b / (eta gamma_d^2), with f_t = 1."""
         longest, margin = facts.atom_norm, facts.margin
         if longest is None or margin is None or margin <= 0.0:
-            return Bound(None, THEOREM, NO_MARGIN)
+            return Bound(None, self.guarantee.source, NO_MARGIN)
         # (2.11) with f_t = 1: R^2 from the updates, 2 b / eta from scores up to b
         ratio = longest / margin
         more = 2.0 * self.largest_limit(longest) / self.rate / margin / margin
-        return finite(ratio * ratio + more, THEOREM)
+        return finite(ratio * ratio + more, self.guarantee.source)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return the bound plus 2 norm(a) / (eta gamma_d) for a start a."""
@@ -140,6 +138,12 @@ class PerceptronWithMargin(LimitedScores[LimitedState], Sweeping[LimitedState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "R^2 / gamma_d^2 + 2 b / (eta gamma_d^2)",
+        "(2.11)",
+        "TsampoukaShaweTaylor",
+        note="from a = 0; b is the larger limit, gamma_d the directional margin",
+    )
     compiled_sweep: ClassVar = (margin_sweep,)
     for_sparse: ClassVar[str] = "take tau-perceptron with the cyclic oracle for sparse ones"
 
@@ -230,6 +234,12 @@ class TauPerceptron(LimitedScores[TauState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "R^2 / gamma_d^2 + 2 tau / (eta gamma_d^2)",
+        "(2.11)",
+        "TsampoukaShaweTaylor",
+        note="from a = 0; gamma_d is the directional margin",
+    )
 
     tau: Positive | None = None
     rate: Positive = 1.0

@@ -30,7 +30,7 @@ from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
@@ -152,6 +152,11 @@ class MinimumNormPoint(
     """
 
     systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "",
+        "Wolfe (1976)",
+        note="finite, but no useful bound of the rounds is known",
+    )
 
     block: Positive = 2.0
     epsilon: Positive = 1e-6
@@ -230,7 +235,7 @@ class MinimumNormPoint(
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: the rounds are finite in number, but no bound is known."""
-        return Bound(None, "Wolfe (1976)", "finite, but no useful bound of the rounds is known")
+        return Bound(None, self.guarantee.source, self.guarantee.note)
 
 
 def _rows(system: ConicSystem, working: IntArray) -> FloatArray:

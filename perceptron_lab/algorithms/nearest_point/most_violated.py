@@ -25,7 +25,7 @@ from perceptron_lab.algorithms.base import (
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound
+from perceptron_lab.core.results import Bound, Guarantee
 from perceptron_lab.systems import ConicSystem, Cut, Deepest
 
 
@@ -103,6 +103,9 @@ class NormalizedPerceptron(TowardsMostViolated):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "(L / rho)^2", "section 2.2 (Novikoff)", "RamdasPena2014"
+    )
 
     epsilon: Positive = 1e-6
 
@@ -117,7 +120,7 @@ class NormalizedPerceptron(TowardsMostViolated):
 
     def bound(self, facts: Facts) -> Bound:
         """Return (L / rho)^2."""
-        return squared_ratio(facts, "section 2.2 of RamdasPena2014 (Novikoff)")
+        return squared_ratio(facts, self.guarantee.source)
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return (L / epsilon)^2: while no cut is positive, norm(k y_k)^2 grows by L^2 at most."""
@@ -161,6 +164,12 @@ class VonNeumann(TowardsMostViolated):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "(L / rho)^2",
+        "Epelman and Freund (2000), section 5",
+        "RamdasPena2014",
+        note="(L / epsilon)^2 or 2 (L / rho)^2 ln(L / epsilon) for an epsilon-certificate",
+    )
 
     epsilon: Positive = 1e-6
     initial: Literal["barycentre", "atom"] = "barycentre"
@@ -183,7 +192,7 @@ class VonNeumann(TowardsMostViolated):
 
     def bound(self, facts: Facts) -> Bound:
         """Return (L / rho)^2."""
-        return squared_ratio(facts, "Epelman and Freund (2000), section 5 of RamdasPena2014")
+        return squared_ratio(facts, self.guarantee.source)
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return the less of (L / epsilon)^2 and 2 (L / rho)^2 ln(norm(w_0) / epsilon)."""

@@ -21,11 +21,9 @@ from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.numerics.compiled.cyclic_sweeps import perceptron_sweep
 from perceptron_lab.systems import ConicSystem, Cut
-
-THEOREM = "Theorem 2.7 (Novikoff) of Kharechko2009"
 
 
 @parameter_record
@@ -67,6 +65,12 @@ class Perceptron(Algorithm[State]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "1 / rho^2",
+        "Theorem 2.7 (Novikoff)",
+        "Kharechko2009",
+        note="for normalized cuts; R^2 / rho^2 for cuts as given, with R their largest norm",
+    )
 
     normalized: bool = True
     initial: Literal["zero", "barycentre"] = "zero"
@@ -105,19 +109,19 @@ class Perceptron(Algorithm[State]):
     def bound(self, facts: Facts) -> Bound:
         """Return 1 / rho^2 or R^2 / rho^2, and what the first point adds to it."""
         size, margin = self._scale(facts)
-        bound = squared(size, margin, THEOREM)
+        bound = squared(size, margin, self.guarantee.source)
         if self.initial == "zero" or bound.value is None or size is None or margin is None:
             return bound
         if facts.start_norm is None:
-            return Bound(None, THEOREM, "the norm of the first point is not known")
+            return Bound(None, self.guarantee.source, "the norm of the first point is not known")
         # The larger root of rho^2 T^2 = R^2 T + c^2, see the class
         excess = math.sqrt(1.0 + 4.0 * (margin * facts.start_norm / size**2) ** 2)
-        return Bound(bound.value * (1.0 + excess) / 2.0, THEOREM)
+        return Bound(bound.value * (1.0 + excess) / 2.0, self.guarantee.source)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return 1 / rho^2 + 2 N / rho or R^2 / rho^2 + 2 N / rho for a start of norm N."""
         size, margin = self._scale(facts)
-        return lengthened(squared(size, margin, THEOREM), length, margin)
+        return lengthened(squared(size, margin, self.guarantee.source), length, margin)
 
     def _scale(self, facts: Facts) -> tuple[float | None, float | None]:
         """Return R and rho of the cuts as they are added."""
@@ -144,6 +148,9 @@ class CyclicPerceptron(Sweeping[SweptState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "(L / rho)^2", "Theorem 2.7 (Novikoff)", "Kharechko2009"
+    )
     compiled_sweep: ClassVar = (perceptron_sweep,)
     for_sparse: ClassVar[str] = "take perceptron with the cyclic oracle for sparse ones"
 
@@ -166,7 +173,7 @@ class CyclicPerceptron(Sweeping[SweptState]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return 1 / rho^2, or (L / rho)^2."""
-        return squared_ratio(facts, "Theorem 2.7 (Novikoff) of Kharechko2009")
+        return squared_ratio(facts, self.guarantee.source)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return the bound plus 2 N / rho for a start of norm N."""

@@ -23,7 +23,7 @@ from perceptron_lab.algorithms.base import (
 from perceptron_lab.core.claims import MarginAbove
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem, Cut
 
 # The margin claimed, in units of -sigma: the oracle's scores have rounding errors
@@ -76,6 +76,12 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "(1 + 2 ln(1 / theta) / sigma^2) / eta",
+        "Theorem 4.2",
+        "Kharechko2009",
+        note="in expectation, on unit rows; a try succeeds with probability eta",
+    )
 
     sigma: Positive = 0.01
     theta: Annotated[float, Field(gt=0, le=1)] | None = None

@@ -21,7 +21,7 @@ from perceptron_lab.algorithms.base import (
 )
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem, Cut
 
 
@@ -103,13 +103,13 @@ class SecondOrderPerceptron(MistakeDriven[SecondOrderState], InCoordinates[Secon
 
         sum <u_i, y> <= sqrt((a + sum <u_i, y>^2) L),   L = ln det(I + S/a),
 
-    (Cesa-Bianchi et al., from v'(aI + S)^-1 v <= L, which no mistake violates). With <u_i, y> <= 1,
-    the sum is at most Q = (L + sqrt(L^2 + 4 a L)) / 2, and L <= n ln(1 + k/(n a)); a margin rho
+    (Cesa-Bianchi et al., from v'(a I + S)^-1 v <= L, which no mistake violates). With
+    <u_i, y> <= 1, the sum is at most Q = (L + sqrt(L^2 + 4 a L)) / 2, and L <= n ln(1 + k/(n a)); a margin rho
     gives k rho <= Q: k = O((n/rho) ln(n/(a rho))) instead of 1 / rho^2, and 1 / rho^2 as a ->
     infinity. It is not polynomial: rows (cos t, sin t, rho), normalised, with three general t take
     updates of the order of sqrt(a) / rho. :class:`.CorrelationRescaling` makes it so.
 
-    A start x_0 is where v = a x_0 begins, and a N^2, N = norm(x_0), is what v'(aI + S)^-1 v begins
+    A start x_0 is where v = a x_0 begins, and a N^2, N = norm(x_0), is what v'(a I + S)^-1 v begins
     with: k rho <= Q + a N, and Q with L + a N^2 for L (:func:`largest_sum`).
 
     A linear map T of all cuts, without normalising them, has the same effect as the ridge
@@ -128,6 +128,11 @@ class SecondOrderPerceptron(MistakeDriven[SecondOrderState], InCoordinates[Secon
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "max {k : k rho <= (l + sqrt(l^2 + 4 a l)) / 2}",
+        "as Cesa-Bianchi, Conconi and Gentile 2005, solved for the mistakes",
+        note="for l = n ln(1 + k / (n a))",
+    )
 
     ridge: Annotated[float, Field(gt=0, lt=1e100)] = 1.0
 
@@ -163,7 +168,7 @@ class SecondOrderPerceptron(MistakeDriven[SecondOrderState], InCoordinates[Secon
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return the bound for a start of norm ``length``."""
-        theorem = "as Cesa-Bianchi, Conconi and Gentile 2005, solved for the mistakes"
+        theorem = self.guarantee.source
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)
         value = most_cuts(min(facts.unit_margin, 1.0), facts.dimension, self.ridge, length)

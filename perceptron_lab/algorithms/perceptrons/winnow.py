@@ -19,7 +19,7 @@ from perceptron_lab.algorithms.base import (
 )
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem, Cut
 
 
@@ -33,9 +33,6 @@ class WinnowState(State):
     total: FloatArray
     entropy: float
     prior: FloatArray | None = None
-
-
-THEOREM = "section 2.2 of RamdasPena2014 (Littlestone), with its constant"
 
 
 @parameter_record
@@ -74,6 +71,12 @@ class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "4 ln(2 d) / rho_1^2",
+        "section 2.2 (Littlestone)",
+        "RamdasPena2014",
+        note="for the default rate and the l1 margin rho_1; with its constant",
+    )
 
     rate: Positive | None = None
 
@@ -112,11 +115,11 @@ class Winnow(MistakeDriven[WinnowState], InCoordinates[WinnowState]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return ln(2 d) / (eta rho_1 - eta^2 / 2), or 4 ln(2 d) / rho_1^2."""
-        return self._bound(facts, math.log(2.0 * facts.dimension), THEOREM)
+        return self._bound(facts, math.log(2.0 * facts.dimension), self.guarantee.source)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return the bound with ln(4 d) in place of ln(2 d)."""
-        theorem = f"{THEOREM}, from a given start"
+        theorem = f"{self.guarantee.source}, from a given start"
         return self._bound(facts, math.log(4.0 * facts.dimension), theorem)
 
     def _bound(self, facts: Facts, size: float, theorem: str) -> Bound:

@@ -39,7 +39,7 @@ from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.findings import Finding
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem
 
 PROCEDURES: Final[dict[str, type[BasicProcedure]]] = {
@@ -50,7 +50,6 @@ PROCEDURES: Final[dict[str, type[BasicProcedure]]] = {
 }
 # Bounds are claimed this much above those computed
 ROUNDED = 1.05
-_THEOREM = "our bound, after Pena and Soheili (2017)"
 
 
 @dataclass(kw_only=True)
@@ -101,7 +100,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
 
     1. a *basic procedure*, which finds an element of D M inside K, or weights z in Delta(K) whose
        projection P_{DM} z is small;
-    2. a *rescaling* of M by an automorphism of K: D = P(omega^1/2), where P is the quadratic
+    2. a *rescaling* of M by an automorphism of K: D = P(omega^(1/2)), where P is the quadratic
        representation of the Jordan algebra and omega inside K is moved towards D z, as far as
        ln det(omega) grows most (:mod:`.side`), by ``growth`` at least.
 
@@ -124,7 +123,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
     lambda_min(A*y) / norm(y) >= -epsilon. Then the bracket [-epsilon, epsilon] of the margin is
     claimed, after (r / growth) ln(L / epsilon) rescalings a side, about.
 
-    A given start y rescales the data first: D L takes the place of L, D = P((A*y + s e)^-1/2)
+    A given start y rescales the data first: D L takes the place of L, D = P((A*y + s e)^(-1/2))
     (:meth:`.Range.rescaled_at`). D maps A*y + s e to e, which a point near the interior of K nearly
     answers. Where the eigenvalues of a solution lie in [rho, L], those of its image lie in
     [rho, S L] up to a factor, S = 1e6 the largest condition number of D: a bound again, of the same
@@ -151,6 +150,11 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "2 m (ln(1 / delta) / growth + 1)",
+        "our bound, after Pena and Soheili (2017)",
+        note="m is the number of steps of a phase, 2 r / eta + 1 for the smoothed procedure",
+    )
     measures: ClassVar[bool] = True
     takes_start: ClassVar[bool] = True
 
@@ -263,14 +267,14 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
 
     def _bound(self, facts: Facts, spread: float) -> Bound:
         if facts.margin is None or facts.margin <= 0.0:
-            return Bound(None, _THEOREM, NO_MARGIN)
+            return Bound(None, self.guarantee.source, NO_MARGIN)
         if facts.atom_norm is None:
-            return Bound(None, _THEOREM, NO_NORM)
+            return Bound(None, self.guarantee.source, NO_NORM)
         ratio = max(1.0, facts.atom_norm / facts.margin * spread)
         if not math.isfinite(ratio):
-            return Bound(None, _THEOREM, BEYOND)
+            return Bound(None, self.guarantee.source, BEYOND)
         phases = math.floor(largest_potential(facts.rank, ratio) / self.growth) + 1
-        return Bound(2.0 * phases * self._limit(facts.rank), _THEOREM)
+        return Bound(2.0 * phases * self._limit(facts.rank), self.guarantee.source)
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return 2 N times the rescalings after which both bounds of the bracket are <= epsilon.
@@ -280,7 +284,9 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         sqrt(r) L norm(y), 1 / norm(y) <= epsilon once it is r ln(1 + L / epsilon).
         """
         if facts.atom_norm is None or epsilon <= 0.0:
-            return Bound(None, _THEOREM, "no bound of the cuts' norms, or no epsilon, is known")
+            return Bound(
+                None, self.guarantee.source, "no bound of the cuts' norms, or no epsilon, is known"
+            )
         potential = facts.rank * math.log1p(facts.atom_norm / epsilon)
         phases = math.ceil(potential / self.growth)
-        return Bound(2.0 * phases * self._limit(facts.rank), _THEOREM)
+        return Bound(2.0 * phases * self._limit(facts.rank), self.guarantee.source)

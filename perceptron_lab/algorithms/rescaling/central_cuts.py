@@ -27,7 +27,7 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import (
 from perceptron_lab.core.errors import InputError, NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.systems import ConicSystem, Cut
 
@@ -106,6 +106,11 @@ class CentralCuts(CutsOfBody[SampledState]):
         "runs": "product",
         "coordinates: theorem": "kernel",
     }
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "n ln(1 / r_0) / ln(1 / (1 - 1 / e))",
+        "Gruenbaum's theorem, with r_0 for rho",
+        note="for the computed centre of gravity, in dimensions 2 and 3; otherwise none",
+    )
 
     centre: Literal["gravity", "analytic"] = "gravity"
     samples: Annotated[int, Field(ge=10, le=100_000)] = 300
@@ -138,7 +143,7 @@ class CentralCuts(CutsOfBody[SampledState]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return n ln(1/r_0) / ln(1/(1 - 1/e)), where the centre of gravity is computed."""
-        theorem = "Gruenbaum's theorem, with r_0 for rho"
+        theorem = self.guarantee.source
         if self.centre == "analytic":
             return Bound(None, "", "no bound is stated for cuts at the analytic centre")
         if facts.unit_margin is None or facts.unit_margin <= 0.0:

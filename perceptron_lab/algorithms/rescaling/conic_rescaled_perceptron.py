@@ -32,7 +32,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.core.results import Bound, FloatArray, IntArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.systems import ConicSystem, Cut
 
@@ -258,6 +258,12 @@ class ConicRescaledPerceptron(RescaledPerceptron):
         "theorem": "rows second-order product",
         "coordinates: theorem": "kernel",
     }
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "K (1 / rho^2 + (1 + 2 ln(1 / theta) / sigma^2) / eta)",
+        "Theorem 4.4",
+        "Kharechko2009",
+        note="in expectation, for K rescalings and the constants of the preset",
+    )
 
     preset: Literal["belloni-freund-vempala", "thesis", "practical"] = "belloni-freund-vempala"  # type: ignore[assignment]
 

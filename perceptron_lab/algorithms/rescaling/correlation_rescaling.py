@@ -22,7 +22,7 @@ from perceptron_lab.algorithms.rescaling.volume_rescaling import (
 )
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Proportion, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.core.time_limit import check_time
 
 # c of M = (I + c S/k)^(1/2): 3 is that of the theorem; larger ones gain more from flatter cones
@@ -141,7 +141,11 @@ class CorrelationRescaling(VolumeRescaling):
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
-    theorem: ClassVar[str] = "ours, as Dadush, Vegh and Zambelli 2020: O(n^3 ln(1/rho))"
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "36 n^2 (K + 1)",
+        "ours, as Dadush, Vegh and Zambelli 2020: O(n^3 ln(1/rho))",
+        note="for K <= (n ln(1 / r_0) - ln 2) / ln 1.55 stretches, after phases of the perceptron",
+    )
 
     procedure: Literal["perceptron", "second-order"] = "perceptron"
     ridge: Annotated[float, Field(gt=0, lt=1e100)] = 1.0
@@ -175,4 +179,4 @@ class CorrelationRescaling(VolumeRescaling):
             return None
         if self.procedure == "perceptron":
             return squared(1.0, rho, "Theorem 2.7 (Novikoff) of Kharechko2009, phase 1")
-        return Bound(most_cuts(min(rho, 1.0), n, self.ridge), f"{self.theorem}, phase 1")
+        return Bound(most_cuts(min(rho, 1.0), n, self.ridge), f"{self.guarantee.source}, phase 1")

@@ -11,7 +11,7 @@ from perceptron_lab.algorithms.base import BOUNDED_ON_ALL, Systems, squared
 from perceptron_lab.algorithms.rescaling.volume_rescaling import Phase, Stretch, VolumeRescaling
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Proportion, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 
 
 def phase_limit(dimension: int) -> int:
@@ -100,7 +100,11 @@ class DeterministicRescaledPerceptron(VolumeRescaling):
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
-    theorem: ClassVar[str] = "as Pena and Soheili 2016, O(n^5 ln(1/rho)), constants ours"
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "24 n^4 (K + 1)",
+        "as Pena and Soheili 2016, O(n^5 ln(1/rho)), constants ours",
+        note="for K <= (n ln(1 / r_0) - ln 2) / ln 1.55 stretches",
+    )
 
     early: bool = True
     margin: Proportion = 1e-12

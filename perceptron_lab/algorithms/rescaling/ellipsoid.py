@@ -26,7 +26,7 @@ from perceptron_lab.cones.base import Atom
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Proportion, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.systems import ConicSystem, Cut
 
@@ -166,7 +166,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
 
     The method keeps an ellipsoid {x + P^(1/2) u: norm(u) <= 1} that contains all feasible points of
     the unit ball. While the centre x violates a constraint, a'x <= 0, it replaces the ellipsoid by
-    the smallest one around the half with a'y >= a'x. With d = Pa / sqrt(a'Pa),
+    the smallest one around the half with a'y >= a'x. With d = P a / sqrt(a'P a),
 
         x <- x + d / (n+1),    P <- n^2/(n^2-1) (P - 2/(n+1) d d'),
 
@@ -184,7 +184,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
     unit ball: the log-volume grows by n ln 2, and the bound by 2 n^2 ln 2 updates (5 n^2 ln 2).
 
     Deep cuts (``cuts: deep``) also remove the part between the violated constraint and the centre:
-    a cut has the depth alpha = -a'x / sqrt(a'Pa) >= 0 (:func:`deep_coefficients`), and the volumes
+    a cut has the depth alpha = -a'x / sqrt(a'P a) >= 0 (:func:`deep_coefficients`), and the volumes
     fall at least as fast. The row of an objective, such as level x_0 - c'x > 0, is a cut like any
     other.
 
@@ -206,6 +206,12 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "2 n^2 ln(1 / r_0)",
+        "Theorem 2.9",
+        "Kharechko2009",
+        note="r_0 is the volume radius; 5 n^2 ln(1 / r_0) for the safe coefficients",
+    )
 
     online: ClassVar[bool] = True
 
@@ -281,7 +287,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
 
     def _bound(self, facts: Facts, log_radius: float) -> Bound:
         """Return the bound for a first ball with this logarithm of its radius."""
-        theorem = "Theorem 2.9 of Kharechko2009, with r_0 for rho"
+        theorem = f"{self.guarantee.source}, with r_0 for rho"
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)
         n, factor = facts.dimension, 2 if self.variant == "exact" else 5

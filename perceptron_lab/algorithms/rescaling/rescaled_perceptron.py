@@ -30,7 +30,7 @@ from perceptron_lab.cones.operators.rescaled import Rescaled, RescaledMap, Resca
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginAbove
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem
 
 
@@ -200,6 +200,12 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     """
 
     systems: ClassVar[Systems] = RUNS_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "K (1 / rho^2 + (1 + 2 ln(1 / theta) / sigma^2) / eta)",
+        "Theorem 4.4",
+        "Kharechko2009",
+        note="in expectation, for K rescalings of unit rows; none for the default preset",
+    )
 
     preset: Literal["dunagan-vempala", "thesis", "practical", "least-bound"] = "practical"
     c: Positive | None = None

@@ -26,7 +26,7 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import (
 )
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Proportion, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem, Cut
 
 _EXACT: Final = 1e-9  # The Newton decrement of the share
@@ -79,6 +79,11 @@ class SimplexCuts(InCoordinates[SimplexState]):
     """
 
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "(ln(v_0) + n ln(1 / r_0)) / ((n - 1) ln(1 - 1 / n^2) + ln(1 + 1 / n))",
+        "Yamnitsky and Levin, with r_0 for rho",
+        note="v_0 is the volume of the first simplex over that of the ball",
+    )
     online: ClassVar[bool] = True
     takes_start: ClassVar[bool] = False
 
@@ -114,7 +119,7 @@ class SimplexCuts(InCoordinates[SimplexState]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return (ln v_0 + n ln(1/r_0)) / ((n - 1) ln(1 - 1/n^2) + ln(1 + 1/n))."""
-        theorem = "Yamnitsky and Levin, with r_0 for rho"
+        theorem = self.guarantee.source
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)
         n = facts.dimension

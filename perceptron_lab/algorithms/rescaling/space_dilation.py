@@ -22,7 +22,7 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem, Cut
 
 
@@ -71,6 +71,12 @@ class SpaceDilation(MistakeDriven[DilationState], InCoordinates[DilationState]):
     """
 
     systems: ClassVar[Systems] = RUNS_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "n ln(1 / r_0) / (ln(lambda) - n ln(q))",
+        "section 2.8",
+        "Kharechko2009",
+        note="for steps that grow by q = (lambda^2 + 1) / (2 lambda); otherwise none",
+    )
 
     dilation: Annotated[float, Field(gt=1)] = 2.0
     step_rule: Literal["constant", "inverse-sqrt", "geometric"] = "constant"
@@ -114,7 +120,7 @@ class SpaceDilation(MistakeDriven[DilationState], InCoordinates[DilationState]):
         r0 is the volume radius of the feasible points of the unit ball
         (:func:`~perceptron_lab.algorithms.rescaling.ellipsoid.log_volume_radius`).
         """
-        theorem = "section 2.8 of Kharechko2009, for any dilation"
+        theorem = f"{self.guarantee.source}, for any dilation"
         growth = (self.dilation**2 + 1.0) / (2.0 * self.dilation)
         # The proof needs steps that grow by exactly this factor
         if self.step_rule != "geometric" or not math.isclose(self.ratio, growth, rel_tol=1e-14):

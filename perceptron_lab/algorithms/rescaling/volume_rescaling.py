@@ -146,7 +146,6 @@ class VolumeRescaling(InCoordinates[VolumeState]):
     """
 
     online: ClassVar[bool] = True
-    theorem: ClassVar[str]
     margin: float = 1e-12
 
     @abstractmethod
@@ -229,17 +228,17 @@ class VolumeRescaling(InCoordinates[VolumeState]):
     def bound(self, facts: Facts) -> Bound:
         """Return (K + 1) ``limit``, K the largest number of stretches that the volume allows."""
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
-            return Bound(None, self.theorem, NO_MARGIN)
+            return Bound(None, self.guarantee.source, NO_MARGIN)
         first = self.unrescaled(facts)
         if first is not None:
             return first
         if facts.margin is not None and facts.margin < self.margin:
             reason = f"the margin is below {self.margin:g}, the least one that is assumed"
-            return Bound(None, self.theorem, reason)
+            return Bound(None, self.guarantee.source, reason)
         # K stretches multiply the volume by at least exp(K g), and it has room for exp(room)
         room = volume_room(facts.dimension, min(facts.unit_margin, 1.0))
         stretches = math.floor(room / least_growth(facts.dimension) * (1.0 + 1e-12))
-        return Bound((stretches + 1.0) * self.limit(facts.dimension), self.theorem)
+        return Bound((stretches + 1.0) * self.limit(facts.dimension), self.guarantee.source)
 
     def bound_from(self, facts: Facts, length: float) -> Bound:
         """Return the bound for a longer first phase; 2 / rho more updates if it is the only one."""
@@ -247,7 +246,7 @@ class VolumeRescaling(InCoordinates[VolumeState]):
         if bound.value is None:
             return bound
         if limit is None:
-            return Bound(None, self.theorem, OWN_START)
+            return Bound(None, self.guarantee.source, OWN_START)
         if self.unrescaled(facts) is not None:
             return lengthened(bound, 1.0, facts.unit_margin)
         more = limit - self.limit(facts.dimension)

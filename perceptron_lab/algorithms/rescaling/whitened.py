@@ -23,7 +23,7 @@ from perceptron_lab.cones.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginAbove
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound
+from perceptron_lab.core.results import Bound, Guarantee
 from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.systems import ConicSystem
 
@@ -105,6 +105,10 @@ class Whitened(SeesAll[WhitenedState]):
     """
 
     systems: ClassVar[Systems] = RUNS_ON_ALL
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "",
+        note="the nested algorithm's bound is in terms of the whitened margin: not known",
+    )
     measures: ClassVar[bool] = True
 
     algorithm: str = "primal-dual"

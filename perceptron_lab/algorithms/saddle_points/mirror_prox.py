@@ -24,7 +24,7 @@ from perceptron_lab.cones.spectral import gibbs
 from perceptron_lab.core.claims import Claim
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, Proportion, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem
 
 ROUNDING = 1e-13  # Rounding error of either side of the condition, relative to its terms
@@ -131,6 +131,12 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "sqrt(2 ln(n)) L / rho + 1",
+        "Theorem 3",
+        "YuKilincCarbonell2014",
+        note="n is the total rank; the same with epsilon for rho for a certificate",
+    )
     theorems: ClassVar[tuple[str, str]] = (
         "Theorem 3 (a) of YuKilincCarbonell2014, with the constant sqrt(2 ln n)",
         "Theorem 3 (b) of YuKilincCarbonell2014, with the constant sqrt(2 ln n)",
@@ -216,6 +222,12 @@ class AdaptiveMirrorProx(MirrorProx):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "sqrt(2 ln(n)) L / rho + 1",
+        "Theorem 3",
+        "YuKilincCarbonell2014",
+        note="counted in accepted steps, whose condition its proof needs",
+    )
     theorems: ClassVar[tuple[str, str]] = (
         "Theorem 3 (a) of YuKilincCarbonell2014, for steps that satisfy its condition",
         "Theorem 3 (b) of YuKilincCarbonell2014, for steps that satisfy its condition",

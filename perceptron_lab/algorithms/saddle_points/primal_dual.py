@@ -23,7 +23,7 @@ from perceptron_lab.core.claims import Claim, FeasiblePoint
 from perceptron_lab.core.errors import ConfigError, InputError, NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.compiled.entropic_separation import EntropicState, begin, separate
 from perceptron_lab.numerics.compiled.entropic_steps import softmin
@@ -295,6 +295,11 @@ class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
     """
 
     systems: ClassVar[Systems] = {"runs": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "sqrt(2 ln(n)) L / rho + 1",
+        _RATE,
+        note="for constant steps; none is known for adaptive steps, the default",
+    )
     theorems: ClassVar[tuple[str, str]] = (_RATE, _RATE)
 
     steps: Literal["adaptive", "constant"] = "adaptive"

@@ -24,7 +24,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.claims import Claim
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem
 
 PATIENCE = 1.25  # Iterations after a failed check, as a factor, before estimates ask for another
@@ -99,6 +99,11 @@ class SublinearMirrorProx(SeesAll[SampledState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "n + 2 (k / rho)^2",
+        "our bound for sampled products (docs/notes/saddle-points.md)",
+        note="in expectation, for the constant k = K(1 + ln 3) of the text",
+    )
     measures: ClassVar[bool] = True
 
     extrapolated: bool = False
@@ -165,7 +170,7 @@ class SublinearMirrorProx(SeesAll[SampledState]):
 
         Where the largest entry is not known, G = sqrt(n) L.
         """
-        theorem = "our bound for sampled products (docs/notes/saddle-points.md)"
+        theorem = self.guarantee.source
         if self.extrapolated:
             return Bound(None, theorem, "it is for iterations without extrapolation")
         if facts.margin is None or facts.margin <= 0.0:

@@ -29,7 +29,7 @@ from perceptron_lab.algorithms.base import NO_MARGIN, SeesAll, State, Step, Syst
 from perceptron_lab.cones.spectral import barycentre, gibbs, project
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem
 
 
@@ -197,6 +197,9 @@ class SmoothedPerceptron(SmoothedAlgorithm):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "2 sqrt(2 ln(n)) L / rho", "Theorem 1", "RamdasPena2014"
+    )
 
     epsilon: Positive = 1e-6
 
@@ -206,8 +209,7 @@ class SmoothedPerceptron(SmoothedAlgorithm):
 
     def bound(self, facts: Facts) -> Bound:
         """Return 2 sqrt(2 ln n) L / rho."""
-        theorem = "Theorem 1 of RamdasPena2014"
         if facts.margin is None or facts.atom_norm is None or facts.margin <= 0.0:
-            return Bound(None, theorem, NO_MARGIN)
+            return Bound(None, self.guarantee.source, NO_MARGIN)
         ratio = facts.atom_norm / facts.margin
-        return Bound(2.0 * math.sqrt(2.0 * math.log(facts.rank)) * ratio, theorem)
+        return Bound(2.0 * math.sqrt(2.0 * math.log(facts.rank)) * ratio, self.guarantee.source)

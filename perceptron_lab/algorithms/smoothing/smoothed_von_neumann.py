@@ -22,7 +22,7 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
-from perceptron_lab.core.results import Bound, FloatArray
+from perceptron_lab.core.results import Bound, FloatArray, Guarantee
 from perceptron_lab.systems import ConicSystem
 
 Size = Literal["norm", "paper"]  # The choice of lambda in mu_0 = 2 lambda
@@ -54,6 +54,12 @@ class SmoothedVonNeumann(SmoothedAlgorithm):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "2 sqrt(2 lambda) / rho",
+        "Lemma 8",
+        "RamdasPena2014",
+        note="lambda is the norm of A, squared; Lemma 9 bounds the iterations for a certificate",
+    )
 
     epsilon: Positive = 1e-6
     mu0: Size = "norm"
@@ -143,6 +149,12 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "(ln(norm(A q_0) / rho) / ln(gamma) + 1) 2 sqrt(2 lambda) / rho",
+        "Theorem 4",
+        "RamdasPena2014",
+        note="its proof; the theorem states the iterations for a certificate",
+    )
 
     gamma: Annotated[float, Field(gt=1)] = 2.0
     epsilon: Positive = 1e-6

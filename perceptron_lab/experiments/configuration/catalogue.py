@@ -12,7 +12,7 @@ import inspect
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -93,7 +93,8 @@ def show(name: str) -> list[dict[str, Any]]:
     list of dict
         ``kind`` and ``name``; for a configuration (kind ``experiment``) its ``text``, otherwise
         ``documentation`` and ``parameters`` (none of tables and figures): ``parameter``,
-        ``allowed``, ``default`` and ``meaning`` each, in words.
+        ``allowed``, ``default`` and ``meaning`` each, in words. Algorithms also have their
+        ``guarantee``: ``formula``, ``theorem``, ``paper`` (a key) and ``note``.
 
     Raises
     ------
@@ -105,6 +106,8 @@ def show(name: str) -> list[dict[str, Any]]:
     >>> from perceptron_lab import show
     >>> [one["parameter"] for one in show("perceptron")[0]["parameters"]]
     ['normalized', 'initial']
+    >>> show("perceptron")[0]["guarantee"]["formula"]
+    '1 / rho^2'
     """
     if not isinstance(name, str):
         raise ConfigError(f"received {name!r}; give a name, as text")
@@ -130,7 +133,11 @@ def show(name: str) -> list[dict[str, Any]]:
         if isinstance(record, type) and is_dataclass(record):
             documentation = documentation_of(record)
             parameters = components.parameters_of(record)
-        explained = {"documentation": documentation, "parameters": parameters}
+        explained: dict[str, Any] = {"documentation": documentation, "parameters": parameters}
+        if kind == "algorithm":
+            # Algorithms of users may be written without the base class.
+            guarantee = getattr(record, "guarantee", None)
+            explained |= {"guarantee": asdict(guarantee) if guarantee else None}
         meanings.append({"kind": kind, "name": name} | explained)
     if name in shipped:
         text = shipped[name].read_text(encoding="utf-8")
