@@ -12,7 +12,6 @@ import scipy.sparse as sp
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
@@ -213,18 +212,6 @@ def test_pipelines_transform_their_data(study: pd.DataFrame, fitted: bool, spars
     assert_same(alone, separation(study[X], study.y))
     powers = make_pipeline(PolynomialFeatures(2, include_bias=False), LogisticRegression())
     assert "dose age" in separation.of(powers, study[X], study.y).coefficients
-
-
-def test_iris_is_predicted_perfectly_as_in_the_tests_of_statsmodels() -> None:
-    """Their models raise or warn of perfect separation: setosa against versicolor."""
-    iris = load_iris()
-    two = iris.target < 2
-    examples, y = sm.add_constant(iris.data[two][:, :3]), iris.target[two]
-    for model in (sm.Logit(y, examples), sm.GLM(y, examples, family=sm.families.Binomial())):
-        assert separation.of(model).verdict == "complete"
-    assert separation.of(sm.MNLogit(iris.target, sm.add_constant(iris.data))).verdict == (
-        separation(iris.data, iris.target, family="multinomial").verdict
-    )
 
 
 def test_other_models_are_refused(study: pd.DataFrame) -> None:

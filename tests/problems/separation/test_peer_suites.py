@@ -1,18 +1,24 @@
-"""Verdicts on the test data of ppmlhdfe, detectseparation and brglm2 are those of their authors."""
+"""Verdicts on the test data of other packages are those of their authors."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import statsmodels.api as sm
+from sklearn.datasets import load_iris
 
 from perceptron_lab import separation
 from tests.problems.separation.peer_suites import (
+    ENDOMETRIAL,
     HEPATITIS,
     LIZARDS,
     POISSON,
+    SEX_AGGREGATED,
     SILVAPULLE,
     STEM_CELLS,
 )
@@ -56,6 +62,39 @@ def test_silvapulle_has_estimates_for_the_log_link_alone() -> None:
     assert logit.coefficients == {"x_1": "-INF", "intercept": "+INF"}
     assert stated_in("detectseparation silvapulle1981, logit", logit.verdict, 34)
     assert stated_in("detectseparation silvapulle1981, log", log.verdict, 0)
+
+
+def test_the_diaphragm_of_logistf_has_no_estimate() -> None:
+    """Heinze and Schemper: every woman with a diaphragm is a case."""
+    case, *columns, persons = table(SEX_AGGREGATED).T
+    names = ["age", "oc", "vic", "vicl", "vis", "dia"]
+    X = pd.DataFrame(dict(zip(names, columns, strict=True)))
+    found = separation(X, case, weights=persons)
+    infinite = {name: c for name, c in found.coefficients.items() if c != "FINITE"}
+    assert infinite == {"dia": "+INF"}
+    assert found.separated_rows.tolist() == np.flatnonzero(X["dia"]).tolist()
+    assert found.remedies().columns.members == ("dia",)
+    assert stated_in("logistf sexagg", found.verdict, len(found.separated_rows))
+
+
+def test_neovasculisation_of_detectseparation_has_no_estimate() -> None:
+    *columns, high = table(ENDOMETRIAL).T
+    found = separation(np.column_stack(columns), high)
+    infinite = {name: c for name, c in found.coefficients.items() if c != "FINITE"}
+    assert infinite == {"x_1": "+INF"}
+    assert stated_in("detectseparation endometrial", found.verdict, len(found.separated_rows))
+
+
+def test_iris_is_predicted_perfectly_as_in_the_tests_of_statsmodels() -> None:
+    """Their models raise or warn of perfect separation: setosa against versicolor."""
+    X, y = load_iris(return_X_y=True)
+    two = y < 2
+    for family in (sm.Logit, partial(sm.GLM, family=sm.families.Binomial())):
+        found = separation.of(family(y[two], sm.add_constant(X[two])))
+        assert stated_in("statsmodels iris", found.verdict, len(found.separated_rows))
+    three = separation.of(sm.MNLogit(y, sm.add_constant(X)))
+    assert three.verdict == separation(X, y, family="multinomial").verdict
+    assert stated_in("statsmodels iris, three species", three.verdict, len(three.separated_rows))
 
 
 def test_lizards_overlap_with_trials() -> None:
