@@ -95,6 +95,25 @@ class Ellipsoids(BaseModel):
     separations: list[SeparationOutput]
 
 
+class SmallestOutput(BaseModel):
+    """The smallest set of columns or rows, with --remedies."""
+
+    members: list[str] | list[int] | None
+    at_least: int
+    smallest: bool
+
+
+class RemediesOutput(BaseModel):
+    """What can be done about separation, with --remedies."""
+
+    estimates: dict[str, str]
+    remaining_rows: list[int]
+    remaining_verdict: str | None
+    determined: list[str]
+    columns: SmallestOutput
+    labels: SmallestOutput | None
+
+
 class VerdictOutput(BaseModel):
     """The answer with --verdict."""
 
@@ -124,6 +143,7 @@ class VerdictOutput(BaseModel):
     certificate: dict[str, Any]
     notes: list[str]
     reading: str
+    remedies: RemediesOutput | None
 
 
 class ResultsOutput(BaseModel):

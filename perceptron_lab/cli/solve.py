@@ -73,7 +73,7 @@ def command(
     as_json: bool,
     save: Path | None,
     plot: Path | None,
-    **model: str | None,
+    **model: Any,
 ) -> int:
     """Solve the feasibility problem in FILE and verify the answer.
 
@@ -96,9 +96,12 @@ def command(
     def found_in(watch: Watch | None, stop: Stop) -> FileAnswer:
         if verdict or ellipsoid:
             ask = _asking("verdict" if verdict else "ellipsoid")
-            models = (_stated(model, _SPECIFIED),) if verdict else ()
-            return ask(file, columns, *models, seconds=budget_seconds, stop=stop)
-        choices: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
+            choices: Any = {"seconds": budget_seconds, "stop": stop}
+            if verdict:
+                choices |= {"affine": not model["no_intercept"], "with_remedies": model["remedies"]}
+                choices["model"] = _stated(model, _SPECIFIED)
+            return ask(file, columns, **choices)
+        chosen: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
         options = RunOptions(
             oracles=[registry.load("oracle", name)() for name in oracles],
             goal=_width(goal) if optimum else goal,
@@ -108,9 +111,9 @@ def command(
             stop=stop,
         )
         if optimum:
-            return _asking("optimum")(file, options, columns=columns, **choices)
-        choices |= {"conflict": conflict, "relax": relax}
-        return answer(file, columns, options, memory=memory, margin=margin, **choices)
+            return _asking("optimum")(file, options, columns=columns, **chosen)
+        chosen |= {"conflict": conflict, "relax": relax}
+        return answer(file, columns, options, memory=memory, margin=margin, **chosen)
 
     # Verdicts and ellipsoids report no progress; JSON and -q leave no room for a line
     quiet = as_json or verdict or ellipsoid or is_quiet()
@@ -207,10 +210,9 @@ def _printed(file_answer: FileAnswer) -> list[str]:
 def _refuse_unused(context: click.Context) -> None:
     """Raise an error for options that do not apply to the question."""
     question = next((name for name in _UNUSED if context.params[name.strip("-")]), "")
-    model = next(
-        (name for name in (*_SPECIFIED, *VARIABLES) if context.params[name] is not None), None
-    )
-    if model is not None and question != "--verdict":
+    names = (*_SPECIFIED, *VARIABLES, "remedies", "no_intercept")
+    model = next((name for name in names if context.params[name]), "").replace("_", "-")
+    if model and question != "--verdict":
         raise InputError(f"--{model} belongs to --verdict; add it, or leave --{model} out")
     options = {option.opts[0]: option for option in context.command.params}
     for name in _UNUSED.get(question, ()):

@@ -22,7 +22,12 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Goal, goal_of
 from perceptron_lab.datasets.formats.columns import LAST
 from perceptron_lab.datasets.formats.file_contents import FORMATS
-from perceptron_lab.problems.separation.families.kinds import BINARY_LINKS, FAMILIES, TIES
+from perceptron_lab.problems.separation.families.kinds import (
+    BINARY_LINKS,
+    FAMILIES,
+    OTHER_NAMES,
+    TIES,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -43,6 +48,17 @@ class _Seconds(click.FloatRange):
     """Seconds; click would call other texts no valid float range."""
 
     name = "number of seconds; give one of at least 0, as 2.5"
+
+
+class _Family(click.Choice[str]):
+    """A family; names that it has elsewhere are translated in the message."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        usual = OTHER_NAMES.get(str(value).lower())
+        if usual is not None:
+            options = usual.replace("family=", "--family ").replace(", link=", " --link ")
+            self.fail(f"received {value!r}; give {options.translate({39: None})}", param, ctx)
+        return str(super().convert(value, param, ctx))
 
 
 def _goal(text: str) -> Goal:
@@ -192,8 +208,20 @@ _OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
         "regression diverge.",
     ),
     click.option(
+        "--remedies",
+        is_flag=True,
+        help="With --verdict: what can be done about separation. The rows that remain if separated "
+        "ones are removed, the fewest columns to leave out, and the fewest labels that it rests "
+        "on. --budget-seconds limits the search as well.",
+    ),
+    click.option(
+        "--no-intercept",
+        is_flag=True,
+        help="With --verdict: the model has no intercept.",
+    ),
+    click.option(
         "--family",
-        type=click.Choice(tuple(FAMILIES)),
+        type=_Family(tuple(FAMILIES)),
         help="With --verdict: the model, where --labels is its response. By default binomial: "
         "logistic regression of two classes.",
     ),

@@ -14,6 +14,7 @@ from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.experiments.provenance.environment import portable
 from perceptron_lab.experiments.verification.separation_verdicts import labelled_file
+from perceptron_lab.problems.separation.remedy_record import Remedies
 from perceptron_lab.problems.separation.separation import verdict_for
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 
@@ -32,23 +33,28 @@ class VerdictAnswer(FileAnswer):
         Sentences on what was left out of the file.
     reading
         How a text was read, in a sentence; empty for other files.
+    remedies
+        What can be done about separation; None where it was not asked.
     """
 
     columns: Columns
     found: SeparationVerdict
     notes: tuple[str, ...]
     reading: str = ""
+    remedies: Remedies | None = None
 
     def text(self, *, verbose: bool = False) -> str:
         """Return the verdict for a reader; if verbose, with the method of its proof."""
         method = f"\n  method: {self.found.method}" if verbose else ""
         read = self.reading_line(self.reading, self.notes)
-        return f"{read}{self.file}: {self.found}{method}"
+        remedies = f"\n{self.remedies}" if self.remedies is not None else ""
+        return f"{read}{self.file}: {self.found}{method}{remedies}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values, after the name of the file."""
-        notes_and_reading = {"notes": list(self.notes), "reading": self.reading}
-        return {"file": self.file.name} | self.found.as_json() | notes_and_reading
+        added: dict[str, Any] = {"notes": list(self.notes), "reading": self.reading}
+        added["remedies"] = None if self.remedies is None else self.remedies.as_json()
+        return {"file": self.file.name} | self.found.as_json() | added
 
     def save(self, path: Path) -> None:
         """Save the verdict with the sha256 of its data, for ``plab verify``.
@@ -73,6 +79,8 @@ def verdict_answer(
     columns: Columns | None = None,
     model: Mapping[str, str] | None = None,
     *,
+    affine: bool = True,
+    with_remedies: bool = False,
     seconds: float | None = None,
     stop: Callable[[], object] | None = None,
 ) -> VerdictAnswer:
@@ -87,6 +95,10 @@ def verdict_answer(
         ``family``, ``link`` and ``ties``, as far as they are not the default ones of
         :func:`~perceptron_lab.problems.separation.separation.separation`; the variables of a model
         are columns of the file.
+    affine
+        Whether the model has an intercept.
+    with_remedies
+        Whether the answer states what can be done about separation.
     seconds
         After about so many the verdict is ``undecided``; None for no limit.
     stop
@@ -94,8 +106,10 @@ def verdict_answer(
     """
     columns = columns or Columns()
     with with_path(file):
-        examples, contents = labelled_file(file, columns, model)
+        examples, contents = labelled_file(file, columns, model, affine=affine)
         verdict = replace(
             verdict_for(examples, max_seconds=seconds, stop=stop), lines=contents.lines
         )
-    return VerdictAnswer(file, columns, verdict, tuple(contents.notes), contents.reading)
+    decided = with_remedies and verdict.proved
+    remedies = verdict.remedies(max_seconds=seconds) if decided else None
+    return VerdictAnswer(file, columns, verdict, tuple(contents.notes), contents.reading, remedies)

@@ -25,6 +25,7 @@ FILES = {"kinds.csv": LABELLED, "p.dat-s": PROGRAM, "m.lp": MODEL, "texts.yaml":
 MORE: dict[str, list[str]] = {
     "solve labels": ["solve", "kinds.csv", "--labels", "kind"],
     "solve verdict": ["solve", "kinds.csv", "--labels", "kind", "--verdict"],
+    "solve remedies": ["solve", "kinds.csv", "--labels", "kind", "--verdict", "--remedies"],
     "solve ellipsoid": ["solve", "kinds.csv", "--labels", "kind", "--ellipsoid"],
     "solve optimum": ["solve", "p.dat-s", "--optimum"],
     "solve linear": ["solve", "m.lp"],

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -73,7 +74,7 @@ from perceptron_lab.problems.separation.coefficients import (
     UNDECIDED,
     Coefficient,
 )
-from perceptron_lab.problems.separation.labelled import constant_column_indices, labelled
+from perceptron_lab.problems.separation.labelled import labelled
 from perceptron_lab.problems.separation.verdict import (
     SavedVerdict,
     SeparationVerdict,
@@ -182,36 +183,31 @@ def on_task(task: Task, proof: Mapping[str, FloatArray], *, affine: bool) -> tup
 
 
 def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading, Exact]:
-    """Return how a checker reads the file of a saved verdict, and the claims that it proves."""
-    if "model" in saved.record:
-        raise DataError(
-            "certificates state verdicts on two classes without weights, not on "
-            f"{saved.record['model'].get('family')} models; `plab verify` verifies the file"
-        )
+    """Return how a checker reads the file of a saved verdict, and the claims that it proves.
+
+    The rows of models, and rows without constant columns, are no rows of the file: the certificate
+    holds them, and `plab verify` verifies that they are those of the file.
+    """
     verdict = proved_on_file(saved, file, columns)
-    # The file itself has columns that the verdict leaves out, so its rows are written anew
-    if verdict.constant_columns:
-        return _without_constants(verdict, file, columns)
+    if verdict.model is not None or verdict.constant_columns or verdict.intercept is None:
+        return _on_own_rows(verdict)
     contents = read_contents(file, columns, exact=True)
     system = ConicSystem.of(read_problem(file, columns, margin="directional").system)
     reading = of_table(file, system) or of_contents(contents, system) or of_system(system)
     return reading, verdict_claims(verdict, reading.system())
 
 
-def _without_constants(
-    verdict: SeparationVerdict, file: Path, columns: Columns
-) -> tuple[Reading, Exact]:
-    """Return the rows without the constant columns that are left out, to be written."""
-    contents = read_contents(file, columns)
-    doubles = contents.in_memory()
-    if doubles.roundings and doubles.integers is None:
-        raise DataError("its numbers are no doubles; leave its constant columns out of the file")
-    # The integers are a multiple of the rows
-    values = doubles.values if doubles.integers is None else doubles.integers
-    rows = np.delete(values, constant_column_indices(doubles), axis=1)
-    lifted = np.column_stack([rows, np.full(len(rows), float(doubles.multiple))])
-    reading = of_rows(lifted * contents.two_classes().signs[:, None])
-    return reading, verdict_claims(verdict, reading.system())
+def _on_own_rows(verdict: SeparationVerdict) -> tuple[Reading, Exact]:
+    """Return the rows of a verdict, to be written, each column times a number > 0."""
+    rows = verdict.rows
+    table, scales = dense(rows.doubles), [Fraction(2) ** int(shift) for shift in rows.shifts]
+    if rows.exact is not None:
+        table, scales = rows.exact.astype(float), [Fraction(1)] * rows.width
+        if (table.astype(object) != rows.exact).any():
+            raise DataError("its rows in whole numbers are no doubles; round the data")
+    reading = of_rows(np.asarray(table))
+    in_these_units = replace(verdict, rows=replace(rows, scales=tuple(scales)))
+    return reading, verdict_claims(in_these_units, reading.system())
 
 
 # Products of entries of examples that are written down for a separation ratio at most

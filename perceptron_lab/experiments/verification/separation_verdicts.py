@@ -126,7 +126,8 @@ def proved_on_file(saved: SavedVerdict, file: Path, columns: Columns) -> Separat
             "again: plab solve FILE --labels COLUMN --one-hot --verdict --save FILE"
         )
     leave_out, model = saved.omits_constant_columns, saved.record.get("model")
-    return saved.verify_on(labelled_file(file, columns, model, leave_out=leave_out)[0])
+    examples, _ = labelled_file(file, columns, model, affine=saved.affine, leave_out=leave_out)
+    return saved.verify_on(examples)
 
 
 def _without_proof(verified: Verified, saved: SavedVerdict) -> Verified:
@@ -144,12 +145,14 @@ def labelled_file(
     columns: Columns,
     model: Mapping[str, Any] | None = None,
     *,
+    affine: bool = True,
     leave_out: bool = True,
 ) -> tuple[Labelled, Contents]:
     """Return the labelled rows of a file, exactly, and its contents.
 
-    ``leave_out`` is as for :func:`~perceptron_lab.problems.separation.labelled.labelled_of`, and
-    ``model`` states ``family``, ``link`` and ``ties`` of a model, whose variables are in the file.
+    ``affine`` and ``leave_out`` are as for
+    :func:`~perceptron_lab.problems.separation.labelled.labelled_of`, and ``model`` states
+    ``family``, ``link`` and ``ties`` of a model, whose variables are in the file.
     """
     contents = read_contents(file, columns, exact=True)
     if contents.classes is None:
@@ -160,12 +163,12 @@ def labelled_file(
     options = of_record(model or {}, contents.variables)
     doubles, labels = _exact(contents), contents.classes
     with in_lines(contents.lines):
+        choices: dict[str, Any] = {"positive": positive, "affine": affine}
         if options.plain:
-            examples = labelled_of(
-                doubles, labels, names, numbers, positive=positive, leave_out=leave_out
-            )
+            choices["leave_out"] = leave_out
+            examples = labelled_of(doubles, labels, names, numbers, **choices)
         else:
-            examples = modelled_of(doubles, labels, options, names, numbers, positive=positive)
+            examples = modelled_of(doubles, labels, options, names, numbers, **choices)
     return replace(examples, reference_levels=contents.reference_levels), contents
 
 

@@ -23,6 +23,7 @@ from perceptron_lab.numerics.input_checks import (
     two_classes,
 )
 from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.problems.separation.domain import Domain
 from perceptron_lab.problems.separation.families.model import Model
 from perceptron_lab.problems.separation.integer_rows import (
     LARGEST_DENSE,
@@ -59,6 +60,8 @@ class Labelled:
         The rows x_i of the observations used, where conditions compare these.
     note
         A sentence on the model, or an empty text.
+    domain
+        Where a log-binomial likelihood without intercept is defined; None for other models.
     """
 
     rows: IntegerRows
@@ -70,6 +73,7 @@ class Labelled:
     model: Model | None = None
     predictors: IntegerRows | None = None
     note: str = ""
+    domain: Domain | None = None
 
 
 def labelled(

@@ -7,7 +7,8 @@ sign, so that A d >= 0 states all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -17,18 +18,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.linear.deciding import decide
 from perceptron_lab.core.errors import InputError, RowError
-from perceptron_lab.core.results import FloatArray, IntArray, Status
-from perceptron_lab.core.time_limit import time_limit
+from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import (
     ArrayOrSparse,
     classes_of,
     column_names,
+    frame_of,
     labels_of,
     two_classes,
 )
+from perceptron_lab.problems.separation.domain import Domain
 from perceptron_lab.problems.separation.families.conditions import (
     Conditions,
     Mask,
@@ -39,7 +40,11 @@ from perceptron_lab.problems.separation.families.conditions import (
 )
 from perceptron_lab.problems.separation.families.kinds import RISKS, THRESHOLDS
 from perceptron_lab.problems.separation.families.model import Model
-from perceptron_lab.problems.separation.families.options import ModelOptions, numbers_of
+from perceptron_lab.problems.separation.families.options import (
+    ModelOptions,
+    numbers_of,
+    part_of,
+)
 from perceptron_lab.problems.separation.families.risk_sets import RiskSets
 from perceptron_lab.problems.separation.integer_rows import (
     DIGITS,
@@ -56,10 +61,9 @@ from perceptron_lab.problems.separation.labelled import (
     with_intercept,
     without_constants,
 )
-from perceptron_lab.systems.conditions import condition
-from perceptron_lab.systems.linear_system import LinearSystem
 
-_PIVOTS: Final = 10_000_000
+_TRIALS: Final = ("binomial", "log-binomial")
+"""Families of successes in trials."""
 
 
 def modelled(
@@ -70,10 +74,30 @@ def modelled(
     affine: bool = True,
     positive: object = None,
 ) -> Labelled:
-    """Return the rows of the cone of a model; parameters as for ``separation``."""
-    doubles, numbers = examples_in(X, affine=options.has_constants(affine))
-    names = column_names(X)
-    return modelled_of(doubles, y, options, names, numbers, affine=affine, positive=positive)
+    """Return the rows of the cone of a model; parameters as for ``separation``.
+
+    Rows of weight 0 are left out before the numbers are read: they may be missing there.
+    """
+    names, rows = column_names(X), frame_of(X)
+    shape = rows.shape if hasattr(rows, "shape") else np.shape(rows)
+    count = shape[0] if shape else 1  # single numbers are refused as rows
+    included = options.included(count)
+    with _in_all_rows(included):
+        rows = part_of("X", rows, included, count)
+        doubles, numbers = examples_in(rows, affine=options.has_constants(affine))
+    y, options = part_of("y", y, included, count), options.part(included, count)
+    return modelled_of(
+        doubles, y, options, names, numbers, affine=affine, positive=positive, included=included
+    )
+
+
+@contextmanager
+def _in_all_rows(included: IntArray) -> Iterator[None]:
+    """State the row of all observations in errors about a row of those included."""
+    try:
+        yield
+    except RowError as error:
+        raise RowError(int(included[error.row]), error.fault) from None
 
 
 def modelled_of(
@@ -85,6 +109,7 @@ def modelled_of(
     *,
     affine: bool = True,
     positive: object = None,
+    included: IntArray | None = None,
 ) -> Labelled:
     """Return the rows of the cone of a model.
 
@@ -96,6 +121,8 @@ def modelled_of(
         As for ``separation``.
     options
         The model.
+    included
+        The indices of the observations, where those of weight 0 have been left out.
 
     Raises
     ------
@@ -103,16 +130,18 @@ def modelled_of(
         If the response or a variable does not belong to the model; a ``RowError`` if one value
         does not.
     """
-    if options.plain:
-        return labelled_of(doubles, y, names, numbers, affine=affine, positive=positive)
     count = doubles.values.shape[0]
-    if np.shape(y) == (count, 2):
+    if len(np.shape(y)) == 2 and np.shape(y)[1] == 2 and options.family in _TRIALS:
         raise InputError(
             "y has two columns; give successes as y and the numbers of trials as counts="
         )
-    included = _included(options, count)
-    doubles = doubles.part(included)
-    numbers = None if numbers is None else numbers[included]
+    if options.plain:
+        return labelled_of(doubles, y, names, numbers, affine=affine, positive=positive)
+    if included is None:
+        included = options.included(count)
+        y, options = part_of("y", y, included, count), options.part(included, count)
+        doubles = doubles.part(included)
+        numbers = None if numbers is None else numbers[included]
     names = names or [f"x_{j + 1}" for j in range(doubles.values.shape[1])]
     doubles, numbers, left_out = without_constants(
         doubles, names, numbers, leave_out=options.has_constants(affine)
@@ -120,46 +149,33 @@ def modelled_of(
     affine &= options.family not in (*THRESHOLDS, *RISKS)
     names = with_intercept([name for name in names if name not in left_out], affine=affine)
     base = integer_rows(doubles, numbers, np.ones(len(included)), affine=affine)
-    examples = _examples(_Data(base, tuple(names), y, included, count, options, affine), positive)
-    return replace(examples, constant_columns=left_out)
-
-
-def _included(options: ModelOptions, count: int) -> IntArray:
-    """Return the observations with weight and counts > 0, and check the offset."""
-    options.numbers("offset", count)
-    there = np.ones(count, dtype=bool)
-    for name in ("weights", "counts"):
-        values = options.numbers(name, count, 0.0)
-        there &= True if values is None else values > 0.0
-    if not there.any():
-        raise InputError("every row has weight 0 or counts 0; give rows with weights above 0")
-    return np.flatnonzero(there)
+    with _in_all_rows(included):
+        data = _Data(base, tuple(names), y, included, options, affine)
+        return replace(_examples(data, positive), constant_columns=left_out)
 
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """The rows x_i of the observations included, and the response of all observations."""
+    """The rows x_i of the observations included, their responses and their indices."""
 
     base: IntegerRows
     names: tuple[str, ...]
     y: npt.ArrayLike
     included: IntArray
-    count: int
     options: ModelOptions
     affine: bool
 
-    def part(self, name: str, least: float = -math.inf) -> FloatArray | None:
-        """Return a variable of the observations included, or None."""
-        values = self.options.numbers(name, self.count, least)
-        return None if values is None else values[self.included]
+    def numbers(self, name: str, least: float = -math.inf) -> FloatArray | None:
+        """Return a variable, or None."""
+        return self.options.numbers(name, self.base.count, least)
+
+    def response(self, remedy: str = "") -> FloatArray:
+        """Return y as numbers from 0 on."""
+        return numbers_of("y", self.y, self.base.count, 0.0, remedy)
 
     def two_classes(self, positive: object) -> tuple[Mask, tuple[object, object]]:
-        """Return which observations included have the positive of two labels, and both labels."""
-        labels: Any = self.y
-        if len(self.included) < self.count:
-            series = hasattr(labels, "iloc")  # it keeps the order of its categories
-            labels = labels.iloc[self.included] if series else np.asarray(labels)[self.included]
-        classes = two_classes(labels, len(self.included), positive)
+        """Return which observations have the positive one of two labels, and both labels."""
+        classes = two_classes(self.y, self.base.count, positive)
         return classes.signs > 0.0, (classes.negative, classes.positive)
 
     def labelled(
@@ -169,12 +185,14 @@ class _Data:
         names: Sequence[str] = (),
         constants: Sequence[str] = (),
         risk_sets: RiskSets | None = None,
+        several: Mask | None = None,
     ) -> Labelled:
         """Return the rows of conditions, with the model that they are of."""
         names, intercept = names or self.names, self.names[-1] if self.affine else None
         with_intercept(names, affine=False)  # refuses repeated names
         constants = constants or ([intercept] if intercept else [])
         fields = {"affine": self.affine, "constants": tuple(constants), "risk_sets": risk_sets}
+        fields |= {"several": several}
         return Labelled(
             _combined(self.base, conditions),
             tuple(names),
@@ -187,6 +205,7 @@ class _Data:
 
 def _examples(data: _Data, positive: object) -> Labelled:
     """Return the rows of the cone of a family."""
+    data.numbers("offset")  # refuses infinity
     if positive is not None and data.options.family not in ("binomial", "log-binomial", *RISKS):
         raise InputError(
             f"positive={positive!r} chooses one of two classes; family="
@@ -196,67 +215,43 @@ def _examples(data: _Data, positive: object) -> Labelled:
         return _of_classes(data)
     if data.options.family in RISKS:
         return _of_risk_sets(data, positive)
-    if data.options.family in ("binomial", "log-binomial"):
+    if data.options.family in _TRIALS:
         return _of_trials(data, positive)
-    counts = numbers_of("y", data.y, data.count, 0.0)[data.included]
-    return data.labelled(signed(np.where(counts > 0.0, 0, -1)))
+    return data.labelled(signed(np.where(data.response() > 0.0, 0, -1)))
 
 
 def _of_trials(data: _Data, positive: object) -> Labelled:
     """Return the rows of successes out of trials: two labels, or numbers with ``counts``."""
-    trials = data.options.numbers("counts", data.count, 0.0)
+    trials = data.numbers("counts", 0.0)
     labels: tuple[object, ...] = ()
     if trials is None:
         every, labels = data.two_classes(positive)
         succeeded = every
     else:
-        successes = numbers_of("y", data.y, data.count, 0.0)
+        successes = data.response()
         fractions = (successes != np.rint(successes)) | (trials != np.rint(trials))
         invalid = np.flatnonzero((successes > trials) | fractions)
         if len(invalid):
             numbers = f"{successes[invalid[0]]:g} successes in {trials[invalid[0]]:g} trials"
             fault = f"has {numbers}; give whole numbers of successes as y, of trials as counts"
             raise RowError(int(invalid[0]), f"{fault} (frequencies of rows are weights)")
-        succeeded, every = (successes > 0.0)[data.included], (successes == trials)[data.included]
+        succeeded, every = successes > 0.0, successes == trials
+    several = None if trials is None else trials > 1.0
     if data.options.family == "binomial":
-        return data.labelled(signed(np.where(every, 1, np.where(succeeded, 0, -1))), labels)
-    if not data.affine:
-        _require_domain(data, every)
-    return data.labelled(signed(np.where(succeeded, 0, -1)), labels)
-
-
-def _require_domain(data: _Data, every: Mask) -> None:
-    """Raise an InputError unless x_i'b + o_i <= 0 for some b, and < 0 in rows with a failure.
-
-    With a further unknown t > 0, b/t is such a point: decided exactly, as a homogeneous system.
-    """
-    offset, width = data.part("offset"), data.base.width
-    shifts = np.zeros(data.base.count) if offset is None else offset
-    conditions = [condition(((width,), (Fraction(1),)), Fraction(), "t")]
-    pairs = zip(data.base.entries(np.arange(data.base.count)), shifts.tolist(), strict=True)
-    for row, shift in pairs:
-        entries = {j: Fraction(-entry) for j, entry in row.items()}
-        entries |= {width: Fraction(-shift)} if shift else {}
-        numbers = tuple(entries), tuple(entries.values())
-        conditions.append(condition(numbers, Fraction(), f"row {len(conditions) - 1}"))
-    system = LinearSystem.of_conditions(conditions, [f"b_{j}" for j in range(width + 1)])
-    with time_limit(data.options.seconds):
-        decision = decide(system, _PIVOTS)
-    strict = {0, *(np.flatnonzero(~every) + 1).tolist()}
-    if decision.status is Status.FEASIBLE and strict.isdisjoint(decision.proof.tight):
-        return
-    if not decision.proof.complete:
-        raise InputError("not decided whether some probabilities are at most 1; give more time")
-    raise InputError(
-        "no coefficients give every row a probability of at most 1 (below 1 where a trial fails), "
-        "so there is no likelihood; add an intercept (affine=True), or correct the offset"
-    )
+        conditions = signed(np.where(every, 1, np.where(succeeded, 0, -1)))
+        return data.labelled(conditions, labels, several=several)
+    conditions = signed(np.where(succeeded, 0, -1))
+    examples, offset = data.labelled(conditions, labels), data.numbers("offset")
+    if data.affine:
+        return examples
+    offset = np.zeros(data.base.count) if offset is None else offset
+    return replace(examples, domain=Domain(data.base, offset, ~every))
 
 
 def _of_classes(data: _Data) -> Labelled:
     """Return the rows of more than two classes, of those that occur."""
-    codes, classes = classes_of(data.y, data.count)
-    occurring, codes = np.unique(codes[data.included], return_inverse=True)
+    codes, classes = classes_of(data.y, data.base.count)
+    occurring, codes = np.unique(codes, return_inverse=True)
     labels = [classes[k] for k in occurring.tolist()]
     if len(labels) < 2:
         raise InputError(f"every row is of class {labels[0]!r}; give two classes or more")
@@ -274,14 +269,13 @@ def _of_classes(data: _Data) -> Labelled:
 
 def _of_risk_sets(data: _Data, positive: object) -> Labelled:
     """Return the rows of events and the others at risk; a stratum of cases is one event time."""
-    included, width = data.included, data.base.width
-    strata = data.options.strata
-    groups = np.zeros(data.count) if strata is None else labels_of(strata, data.count)
-    groups = np.unique(groups[included], return_inverse=True)[1]
+    count, width, strata = data.base.count, data.base.width, data.options.strata
+    groups = np.zeros(count) if strata is None else labels_of(strata, count)
+    groups = np.unique(groups, return_inverse=True)[1]
     pair: tuple[object, ...] = ()
     if data.options.family == "conditional":
         cases, pair = data.two_classes(positive)
-        sets = RiskSets.of(cases, groups, np.ones(len(included)), None, "exact")
+        sets = RiskSets.of(cases, groups, np.ones(count), None, "exact")
         absent = "no stratum has a case and a control"
     else:
         events, (time, start) = _events(data, positive), _times(data)
@@ -298,23 +292,23 @@ def _events(data: _Data, positive: object) -> Mask:
     if positive is not None:
         return data.two_classes(positive)[0]
     remedy = ", or name the label of events (positive=)"
-    events = numbers_of("y", data.y, data.count, remedy=remedy)
+    events = data.response(remedy)
     invalid = np.flatnonzero((events != 0.0) & (events != 1.0))
     if len(invalid):
         fault = f"has y = {events[invalid[0]]:g}; give 1 for an event and 0 for a censored time"
         raise RowError(int(invalid[0]), f"{fault}{remedy}")
-    return np.asarray(events[data.included] == 1.0)
+    return np.asarray(events == 1.0)
 
 
 def _times(data: _Data) -> tuple[FloatArray, FloatArray | None]:
     """Return the times at risk of the observations included."""
-    time, start = data.part("time"), data.part("start")
+    time, start = data.numbers("time"), data.numbers("start")
     assert time is not None
     invalid = [] if start is None else np.flatnonzero(time <= start).tolist()
     if start is not None and invalid:
         i = invalid[0]
         fault = f"is at risk from start {start[i]:g} to time {time[i]:g}; give start < time"
-        raise RowError(int(data.included[i]), fault)
+        raise RowError(i, fault)
     return time, start
 
 

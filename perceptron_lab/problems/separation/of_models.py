@@ -5,7 +5,7 @@ Neither package is imported here: a model brings its arrays with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -184,6 +184,23 @@ def _note_on_penalty(model: Any) -> str:
         f"the model is penalised ({size}), so that its estimate exists; the verdict is on the "
         "model without the penalty"
     )
+
+
+def require_one_index(arguments: Mapping[str, Any]) -> None:
+    """Raise an InputError if frames and series have different indexes."""
+    indexes = {
+        name: value.index
+        for name, value in arguments.items()
+        if hasattr(value, "iloc") and hasattr(value, "index")
+    }
+    first = next(iter(indexes), "")
+    for name, index in indexes.items():
+        if len(index) == len(indexes[first]) and not index.equals(indexes[first]):
+            raise InputError(
+                f"{name} has another index than {first}, so that rows may not correspond; bring "
+                f"both into one order (.loc, .reindex), or give {name}.to_numpy() if the rows "
+                "correspond by position"
+            )
 
 
 def of_formula(

@@ -198,6 +198,8 @@ def proof_arrays(verdict: VerdictRecord) -> dict[str, FloatArray]:
             for proof in verdict.proofs
         ],
     }
+    if verdict.domain is not None:
+        record["domain"] = _texts(verdict.domain.point)
     text = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
     arrays = (pair.overlap, pair.weights, text)
     return {
@@ -211,8 +213,8 @@ class ProofError(DataError):
 
 def proved_pair(
     examples: Labelled, arrays: Mapping[str, FloatArray]
-) -> tuple[ComplementaryPair, list[Coefficient]]:
-    """Return the partition and the classes that arrays prove for labelled rows.
+) -> tuple[ComplementaryPair, list[Coefficient], tuple[int, ...]]:
+    """Return what arrays prove for labelled rows: partition, classes, and a point of the domain.
 
     Raises
     ------
@@ -222,26 +224,29 @@ def proved_pair(
         If the proof does not hold for these rows.
     """
     try:
-        pair, coefficients = _read(examples, arrays)
+        pair, coefficients, point = _read(examples, arrays)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise DataError(f"its arrays hold no proof of a verdict ({error})") from None
     found_faults = faults(examples.rows, pair, coefficients)
+    if examples.domain is not None and not examples.domain.contains(point):
+        found_faults.append("a probability is above 1 at the point of the domain")
     if found_faults:
         raise ProofError("; ".join(found_faults))
-    return pair, coefficients
+    return pair, coefficients, point
 
 
 def _read(
     examples: Labelled, arrays: Mapping[str, FloatArray]
-) -> tuple[ComplementaryPair, list[Coefficient]]:
-    """Return the pair and the classes of the coefficients, unchecked."""
+) -> tuple[ComplementaryPair, list[Coefficient], tuple[int, ...]]:
+    """Return the pair, the classes of the coefficients and a point of the domain, unchecked."""
     overlap, weights, text = (_integers(arrays[name]) for name in _NAMES)
     count, width = examples.rows.count, examples.rows.width
     if len(overlap) and not (overlap[-1] < count and (np.diff(overlap) > 0).all()):
         raise ValueError("rows that overlap are not among those of the data")
     if len(weights) != len(overlap):
         raise ValueError(f"{len(weights)} weights of {len(overlap)} rows that overlap")
-    record = _with_names(_text_in(text), ("direction", "basis", "method", "coefficients"))
+    fields = ("direction", "basis", "method", "coefficients")
+    record = _with_names(_text_in(text), (*fields, *["domain"] * (examples.domain is not None)))
     basis = _weights_of(record["basis"], count)
     coefficients = [
         Coefficient(
@@ -261,7 +266,7 @@ def _read(
     if not isinstance(method, str):
         raise TypeError("its method is no text")
     pair = ComplementaryPair(separated, overlap, weights, basis, direction, span, method)
-    return pair, coefficients
+    return pair, coefficients, _direction(record.get("domain", ()), len(record.get("domain", ())))
 
 
 def _text_in(codes: IntArray) -> object:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from functools import partial
 from itertools import combinations, islice
 from typing import Final
@@ -18,66 +18,20 @@ from typing import Final
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
-from perceptron_lab.core.results import IntArray
+from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
+from perceptron_lab.numerics.sparse_arrays import scaled_rows
 from perceptron_lab.problems.separation.coefficients import FINITE
+from perceptron_lab.problems.separation.families.conditions import Mask
+from perceptron_lab.problems.separation.families.kinds import RISKS
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.labelled import Labelled
 from perceptron_lab.problems.separation.pairs import logistic_proposals, null_vectors
+from perceptron_lab.problems.separation.remedy_record import ALIASED, Remedies, SmallestChange
 from perceptron_lab.problems.separation.separation import exact_pair, seconds_of, verdict_for
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 
-ALIASED: Final = "ALIASED"
 _MOST_SETS: Final = 20_000  # Sets that are compared with the known directions
-
-
-@dataclass(frozen=True)
-class SmallestChange:
-    """The smallest set that restores overlap, or bounds of its size.
-
-    Parameters
-    ----------
-    members
-        Names of columns, or indices of rows; None if no set was found.
-    at_least
-        No smaller set restores overlap, proved; one more than there are candidates if none does.
-    """
-
-    members: tuple[str, ...] | tuple[int, ...] | None
-    at_least: int
-
-    @property
-    def smallest(self) -> bool:
-        """Whether the set is proved to be a smallest one."""
-        return self.members is not None and len(self.members) == self.at_least
-
-
-@dataclass(frozen=True)
-class Remedies:
-    """What a verdict of separation leaves, and the smallest changes that restore overlap.
-
-    Parameters
-    ----------
-    estimates
-        Coefficient -> its class, or ``ALIASED``: R's NA, a column that depends linearly on those
-        before it (constants come first). The classes are those without aliased columns.
-    remaining_rows
-        The rows without the separated ones: the largest set of rows that overlaps, if each
-        condition of the model is about one row.
-    determined
-        The finite coefficients: their estimates from the remaining rows are the limits of those
-        from all rows. Of the others the remaining rows tell nothing.
-    columns
-        The columns to remove; constants stay.
-    labels
-        The rows whose labels are to be changed; None for models of other data than two classes.
-    """
-
-    estimates: dict[str, str]
-    remaining_rows: IntArray
-    determined: tuple[str, ...]
-    columns: SmallestChange
-    labels: SmallestChange | None
 
 
 def remedies(verdict: SeparationVerdict, *, max_seconds: float | None = None) -> Remedies:
@@ -88,16 +42,7 @@ def remedies(verdict: SeparationVerdict, *, max_seconds: float | None = None) ->
     verdict
         Of ``separation``; if it is undecided, :meth:`.SeparationVerdict.require_decided` raises.
     max_seconds
-        Time limit of the searches; None for none. A search ends after 20 000 sets too, with bounds.
-
-    Examples
-    --------
-    >>> from perceptron_lab import separation
-    >>> from perceptron_lab.problems.separation.remedies import remedies
-    >>> verdict = separation([[0, 5], [0, 1], [0, 7], [1, 2], [1, 6]], [0, 1, 1, 1, 1])
-    >>> found = remedies(verdict)
-    >>> found.estimates, found.columns.members
-    ({'x_1': '+INF', 'x_2': 'FINITE', 'intercept': 'FINITE'}, ('x_1',))
+        As for :meth:`.SeparationVerdict.remedies`.
     """
     verdict.require_decided()
     rows, names = verdict.rows, verdict.names
@@ -105,23 +50,102 @@ def remedies(verdict: SeparationVerdict, *, max_seconds: float | None = None) ->
     free = [j for j, name in enumerate(names) if name not in constants]
     aliased = _aliased(rows, [*(j for j in range(rows.width) if j not in free), *free])
     identified = [j for j in range(rows.width) if j not in aliased]
-    reduced = Labelled(
+    labelled = Labelled(
         _columns(rows, identified), tuple(names[j] for j in identified), verdict.classes
     )
-    classes = verdict_for(reduced).coefficients if aliased else verdict.coefficients
-    labels = None
     with time_limit(seconds_of(max_seconds)):
-        columns = _smallest(free, partial(_without, rows), _excluded_by_columns)
-        if verdict.model is None:
-            every = range(rows.count)
-            labels = _smallest(every, partial(_relabelled, rows), _excluded_by_labels)
-    named = columns.members and tuple(names[int(j)] for j in columns.members)
+        classes = verdict_for(labelled).coefficients if aliased else verdict.coefficients
+        remaining_rows, remaining = _remaining(verdict)
+        columns = _smallest_columns(verdict, free)
+        labels = _smallest_labels(verdict)
     return Remedies(
+        verdict,
         {name: classes.get(name, ALIASED) for name in names},
-        verdict.overlap_rows,
+        remaining_rows,
+        remaining,
         tuple(name for name, kind in classes.items() if kind == FINITE),
-        replace(columns, members=named),
+        columns,
         labels,
+    )
+
+
+def _remaining(verdict: SeparationVerdict) -> tuple[IntArray, SeparationVerdict | None]:
+    """Return the largest set of rows that overlaps, and the verdict on it.
+
+    Rows that are separated among those left are removed as well, until none is.
+    """
+    found, rest = verdict, verdict.overlap_rows
+    if verdict.model is not None and verdict.model.family in RISKS:
+        return rest, None
+    while len(rest) and not found.finite:
+        found = verdict_for(_on_rows(found, rest))
+        if not found.proved:
+            return rest, None
+        rest = found.overlap_rows if found.model is not None else rest
+    return rest, found if len(rest) else None
+
+
+def _on_rows(verdict: SeparationVerdict, observations: IntArray) -> Labelled:
+    """Return the model on some observations; its domain stays, as conditions are left out."""
+    model, selected = verdict.model, observations
+    if model is not None:
+        chosen = np.isin(model.first, observations)
+        equal = np.isin(np.arange(len(chosen)), model.equalities)
+        opposite = len(chosen) + np.flatnonzero(chosen[model.equalities])
+        selected = np.append(np.flatnonzero(chosen), opposite)
+        if model.several is not None:
+            model = replace(model, several=model.several[np.isin(model.included, observations)])
+        model = replace(
+            model,
+            included=observations,
+            first=model.first[chosen],
+            second=model.second[chosen],
+            equalities=np.flatnonzero(equal[chosen]),
+        )
+    values = {part.name: getattr(verdict, part.name) for part in fields(Labelled)}
+    rows = _signed_rows(verdict.rows, selected, np.ones(len(selected)))
+    return Labelled(**values | {"rows": rows, "model": model, "domain": None})
+
+
+def _smallest_columns(verdict: SeparationVerdict, free: Sequence[int]) -> SmallestChange:
+    """Return the fewest columns; one of a multinomial model has a coefficient for each class."""
+    names = [verdict.names[j] for j in free]
+    if verdict.model is not None and verdict.model.family == "multinomial":
+        names = names[: len(free) // (len(verdict.classes) - 1)]
+    groups = [tuple(free[k :: len(names)]) for k in range(len(names))]
+    change = _smallest(
+        range(len(groups)), partial(_without, verdict.rows, groups), _excluded_by_columns
+    )
+    if verdict.model is not None and verdict.model.family == "multinomial":
+        names = [name.removeprefix(f"{verdict.classes[1]}:") for name in names]
+    return replace(change, members=change.members and tuple(names[int(j)] for j in change.members))
+
+
+def _smallest_labels(verdict: SeparationVerdict) -> SmallestChange | None:
+    """Return the fewest rows with another response; None for several conditions per row.
+
+    A changed label turns a condition around. One changed trial of several, or a success or a count
+    above 0 in a row without any, makes an equation of it.
+    """
+    model, count = verdict.model, verdict.rows.count
+    if model is None:
+        equations, first = np.zeros(count, dtype=bool), np.arange(count)
+    elif not model.kind.row_by_row:
+        return None
+    else:
+        first, several = model.first, model.several
+        labels = np.zeros(len(first), dtype=bool) if several is None else several
+        equations = labels if model.family == "binomial" else np.ones(len(first), dtype=bool)
+    candidates = np.arange(len(first))
+    if model is not None:
+        candidates = np.setdiff1d(candidates, model.equalities)
+    change = _smallest(
+        candidates.tolist(),
+        partial(_changed_signs, verdict.rows, equations),
+        partial(_excluded_by_labels, equations),
+    )
+    return replace(
+        change, members=change.members and tuple(int(first[int(i)]) for i in change.members)
     )
 
 
@@ -154,33 +178,51 @@ def _direction(rows: IntegerRows) -> tuple[int, ...] | None:
     return pair.direction if len(pair.separated) else None
 
 
-def _without(rows: IntegerRows, removed: Sequence[int]) -> IntArray | None:
-    """Return the support of a direction of divergence without some columns, or None."""
-    left = np.setdiff1d(np.arange(rows.width), removed)
+def _signed_rows(rows: IntegerRows, indices: IntArray, signs: FloatArray) -> IntegerRows:
+    """Return some rows, each times 1 or -1."""
+    doubles = rows.doubles[indices]
+    doubles = scaled_rows(doubles, signs) if rows.sparse else doubles * signs[:, None]
+    factors = signs.astype(int).astype(object)[:, None]
+    exact = None if rows.exact is None else rows.exact[indices] * factors
+    return replace(rows, doubles=doubles, exact=exact)
+
+
+def _without(
+    rows: IntegerRows, groups: Sequence[Sequence[int]], removed: Sequence[int]
+) -> IntArray | None:
+    """Return the groups of columns in a direction of divergence without some of them, or None."""
+    dropped = [j for k in removed for j in groups[k]]
+    left = np.setdiff1d(np.arange(rows.width), dropped)
     direction = _direction(_columns(rows, left.tolist())) if len(left) else None
-    return None if direction is None else left[np.array(direction, dtype=object) != 0]
+    if direction is None:
+        return None
+    support = {j for j, entry in zip(left.tolist(), direction, strict=True) if entry}
+    return np.array([k for k, group in enumerate(groups) if support & {*group}], dtype=np.int64)
 
 
 def _excluded_by_columns(support: IntArray, removed: Sequence[int]) -> bool:
     return bool(np.isin(removed, support).any())
 
 
-def _relabelled(rows: IntegerRows, changed: Sequence[int]) -> IntArray | None:
-    """Return the signs of a_i'b for a direction of divergence b with changed labels, or None."""
-    factors = np.ones(rows.count, dtype=np.int64)
-    factors[list(changed)] = -1
-    exact = None if rows.exact is None else rows.exact * factors[:, None]
-    direction = _direction(replace(rows, doubles=rows.doubles * factors[:, None], exact=exact))
+def _changed_signs(rows: IntegerRows, equations: Mask, changed: Sequence[int]) -> IntArray | None:
+    """Return the signs of a_i'b for a direction of divergence b with changed responses, or None."""
+    indices, signs = np.arange(rows.count), np.ones(rows.count)
+    equal = [i for i in changed if equations[i]]
+    signs[[i for i in changed if not equations[i]]] = -1.0
+    signs = np.append(signs, -np.ones(len(equal)))
+    direction = _direction(_signed_rows(rows, np.append(indices, equal).astype(np.int64), signs))
     if direction is None:
         return None
-    scores = rows.scores(np.arange(rows.count), direction)
+    scores = rows.scores(indices[: len(equations)], direction)
     return np.array([(score > 0) - (score < 0) for score in scores])
 
 
-def _excluded_by_labels(signs: IntArray, changed: Sequence[int]) -> bool:
-    """Return whether some row is negative once the labels are changed."""
-    of_changed = signs[list(changed)]
-    return bool((of_changed > 0).any() or (of_changed < 0).sum() < (signs < 0).sum())
+def _excluded_by_labels(equations: Mask, signs: IntArray, changed: Sequence[int]) -> bool:
+    """Return whether some condition is violated once the responses are changed."""
+    of_changed, equal = signs[list(changed)], equations[list(changed)]
+    if (of_changed > 0).any() or (equal & (of_changed < 0)).any():
+        return True
+    return bool((of_changed < 0).sum() < (signs < 0).sum())
 
 
 def _smallest(
@@ -197,7 +239,7 @@ def _smallest(
             if all(excluded(direction, members) for direction in directions):
                 direction = direction_of(members)
                 if direction is None:
-                    return SmallestChange(members, len(members))
+                    return SmallestChange(members, len(members), len(items))
                 directions.append(direction)
         # Some set: each item of it excludes the last direction
         at_least, members = len(members) + (len(members) == len(items)), ()
@@ -205,7 +247,7 @@ def _smallest(
             grown = ((*members, i) for i in items if i not in members)
             further = next((larger for larger in grown if excluded(direction, larger)), None)
             if further is None:
-                return SmallestChange(None, at_least)
+                return SmallestChange(None, at_least, len(items))
             members = further
-        return SmallestChange(members, at_least)
-    return SmallestChange(None, len(members))
+        return SmallestChange(members, at_least, len(items))
+    return SmallestChange(None, len(members), len(items))

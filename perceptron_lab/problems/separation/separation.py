@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from operator import mul
 from typing import Any, Final, ParamSpec, Protocol, cast
@@ -34,7 +35,7 @@ from perceptron_lab.problems.separation.families.options import ModelOptions
 from perceptron_lab.problems.separation.integer_rows import IntegerRows, column_sizes
 from perceptron_lab.problems.separation.labelled import Labelled
 from perceptron_lab.problems.separation.modelled import modelled
-from perceptron_lab.problems.separation.of_models import examples_of, of_formula
+from perceptron_lab.problems.separation.of_models import examples_of, of_formula, require_one_index
 from perceptron_lab.problems.separation.pair_verification import CoefficientChecker, faults
 from perceptron_lab.problems.separation.pairs import (
     ComplementaryPair,
@@ -265,14 +266,16 @@ def separation(
         Of binomial and log-binomial models the numbers of trials, with the successes as y;
         otherwise how many equal observations, or how much exposure, a row stands for.
     weights
-        Frequencies or weights >= 0. Rows of weight 0 are left out; other weights change nothing.
+        Frequencies or weights >= 0. Rows of weight 0 are left out, and may have missing values;
+        other weights change nothing.
     strata
         A label each: the strata of ``conditional`` and ``cox``.
     offset
         Finite numbers. They change nothing, except whether a log-binomial model without intercept
         has a likelihood.
     time, start
-        Of ``cox``: an observation is at risk in (start, time]; None for a start before all times.
+        Of ``cox``: an observation is at risk in (start, time]; None, or -infinity, for a start
+        before all times.
     ties
         Of ``cox``: with ``breslow`` (default) and ``efron``, tied events need equal x'd; with
         ``exact`` and ``discrete`` they are not compared.
@@ -301,12 +304,12 @@ def separation(
     >>> found.verdict, found.coefficients, found.separated_rows.tolist()
     ('quasi-complete', {'x_1': '+INF', 'intercept': '-INF'}, [0, 1])
     """
-    seconds = seconds_of(max_seconds)
     variables: dict[str, Any] = {"counts": counts, "weights": weights, "strata": strata}
     variables |= {"offset": offset, "time": time, "start": start}
+    require_one_index({"X": X, "y": y} | variables)
     if isinstance(X, str):
         X, y, variables, affine = of_formula(X, y, variables)
-    options = ModelOptions(family, link, ties, **variables, seconds=seconds)
+    options = ModelOptions(family, link, ties, **variables)
     examples = modelled(X, y, options, affine=affine, positive=positive)
     return verdict_for(examples, max_seconds=max_seconds)
 
@@ -329,8 +332,11 @@ def verdict_for(
         Called repeatedly; a true value ends the work like a time limit.
     """
     with time_limit(seconds_of(max_seconds), stop):
-        distinct = merged(examples.rows)
-        pair = exact_pair(distinct.rows, logistic_proposals, "Newton's steps, made exact")
+        distinct, pair = merged(examples.rows), None
+        with suppress(TimeIsUp):
+            if examples.domain is not None:
+                examples = replace(examples, domain=examples.domain.with_point())
+            pair = exact_pair(distinct.rows, logistic_proposals, "Newton's steps, made exact")
         if pair is None:
             return verdict_on(examples)
         proofs = _proved_coefficients(distinct.rows, pair)

@@ -24,6 +24,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from perceptron_lab.core import registry
 from perceptron_lab.core.errors import BROKEN, DataError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.saved_answers.fields import AnswerContents
@@ -40,6 +41,7 @@ from perceptron_lab.problems.separation.pair_verification import (
     proved_pair,
 )
 from perceptron_lab.problems.separation.pairs import ComplementaryPair
+from perceptron_lab.problems.separation.remedy_record import Remedies
 from perceptron_lab.problems.separation.verdict_record import (
     UNDECIDED,
     VerdictRecord,
@@ -97,6 +99,9 @@ class SeparationVerdict(VerdictRecord):
         The line of the file that each row begins in, from 1 on; None where rows have no lines.
     note
         A sentence on the model, such as that it has a penalty, or an empty text.
+    domain
+        Where a log-binomial likelihood without intercept is defined, with a member of this set;
+        None for other models.
     """
 
     def save(self, path: str | Path, *, source: Mapping[str, object] | None = None) -> None:
@@ -112,6 +117,30 @@ class SeparationVerdict(VerdictRecord):
         record = _claims(self) | {"format": VERDICT_FORMAT, "proved": self.proved, "source": source}
         arrays = {"json": json.dumps(record)} | prefixed(PROOF, proof_arrays(self))
         Path(path).write_bytes(packed(arrays))
+
+    def remedies(self, *, max_seconds: float | None = None) -> Remedies:
+        """Return what can be done about separation: rows, columns and labels to change.
+
+        Parameters
+        ----------
+        max_seconds
+            Time limit of the searches, or None. A search ends after 20 000 sets too, with bounds.
+
+        Raises
+        ------
+        InputError
+            If the verdict is undecided.
+
+        Examples
+        --------
+        >>> from perceptron_lab import separation
+        >>> examples = [[0, 5], [0, 1], [0, 7], [1, 2], [1, 6]]
+        >>> separation(examples, [0, 1, 1, 1, 1]).remedies().columns.members
+        ('x_1',)
+        """
+        search = "perceptron_lab.problems.separation.remedies:remedies"
+        found: Remedies = registry.loaded(search)(self, max_seconds=max_seconds)
+        return found
 
     @classmethod
     def load(
@@ -182,7 +211,9 @@ def verdict_on(
 
 def verdict_proved(examples: Labelled, arrays: Mapping[str, FloatArray]) -> SeparationVerdict:
     """Return the verdict that proof arrays prove; errors as for :func:`.proved_pair`."""
-    pair, coefficients = proved_pair(examples, arrays)
+    pair, coefficients, point = proved_pair(examples, arrays)
+    if examples.domain is not None:
+        examples = replace(examples, domain=replace(examples.domain, point=point))
     return verdict_on(examples, pair, tuple(coefficients), pair.method)
 
 
@@ -193,7 +224,7 @@ class SavedVerdict:
     Parameters
     ----------
     record
-    The JSON text of the file.
+        The JSON text of the file.
     proof
         Arrays by name.
     contents
@@ -212,6 +243,12 @@ class SavedVerdict:
     def omits_constant_columns(self) -> bool:
         """Whether the intercept replaces constant columns of the data."""
         return bool(self.record["format"] > 1)
+
+    @property
+    def affine(self) -> bool:
+        """Whether the verdict is on a model with an intercept."""
+        intercept = self.record.get("intercept", "") is not None
+        return bool(self.record.get("model", {}).get("affine", intercept))
 
     def verify_on(self, examples: Labelled) -> SeparationVerdict:
         """Return the verdict if the proof verifies all claims for labelled rows.

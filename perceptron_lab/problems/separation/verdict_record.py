@@ -24,6 +24,7 @@ from perceptron_lab.problems.separation.coefficients import (
     Coefficient,
 )
 from perceptron_lab.problems.separation.coefficients import UNDECIDED as NO_CLASS
+from perceptron_lab.problems.separation.domain import Domain
 from perceptron_lab.problems.separation.families.kinds import FAMILIES, LINK_NOTES, REST, Family
 from perceptron_lab.problems.separation.families.model import Model
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
@@ -77,6 +78,7 @@ class VerdictRecord:
     predictors: IntegerRows | None = None
     lines: IntArray | None = None
     note: str = ""
+    domain: Domain | None = None
 
     @property
     def not_verified(self) -> tuple[str, ...]:
@@ -301,10 +303,10 @@ class VerdictRecord:
         if self._of_labels:
             text += f" against {self.classes[0]!r}"
         elif self.classes:
-            text += f"; classes in the order {_enumeration([repr(c) for c in self.classes])}"
+            text += f"; classes in the order {enumeration([repr(c) for c in self.classes])}"
         if self.constant_columns:
             constants = "intercept stands" if self.intercept else "constants of the model stand"
-            text += f"; the {constants} for {_enumeration(self.constant_columns)} (constant)"
+            text += f"; the {constants} for {enumeration(self.constant_columns)} (constant)"
         return text
 
     @property
@@ -318,7 +320,7 @@ class VerdictRecord:
         if self.verdict == OVERLAP:
             return f"{negative!r} and {positive!r} overlap: no coefficient diverges"
         features = self._divergent_features()
-        subject = _enumeration(features) if features else "they"
+        subject = enumeration(features) if features else "they"
         verb = "separates" if len(features) == 1 else "separate"
         return f"{subject} {verb} {negative!r} from {positive!r} {self.verdict}ly"
 
@@ -372,13 +374,13 @@ class VerdictRecord:
             if names:
                 single = len(names) == 1
                 forms = {"s": "" if single else "s", "is_": "is" if single else "are"}
-                lines.append(text.format(names=_enumeration(names), **forms))
+                lines.append(text.format(names=enumeration(names), **forms))
         unknown = len(self.names) - len(self._classified_coefficients)
         if unknown:
             lines.append(f"{counted(unknown, 'coefficient')} not decided: give more time")
         if aliased:
             lines.append(
-                f"{_enumeration(aliased)}: not identified, for columns are linearly dependent (a "
+                f"{enumeration(aliased)}: not identified, for columns are linearly dependent (a "
                 "constant column is so with the intercept); leave one out"
             )
         lines.append(self._rows_sentence())
@@ -393,13 +395,24 @@ class VerdictRecord:
         overlap, separated = self.overlap_rows, self.separated_rows
         text = f"{counted(len(overlap), 'row')} overlap{'s' if len(overlap) == 1 else ''}"
         if 0 < len(overlap) <= _MOST_ROWS:
-            positions = overlap + 1 if self.lines is None else self.lines[overlap]
-            kind = "row" if self.lines is None else "line"
-            text += f" ({kind} {', '.join(map(str, positions.tolist()))})"
+            text += f" ({self.rows_in_words(overlap)})"
         return f"{text}, {len(separated)} {'is' if len(separated) == 1 else 'are'} separated"
 
+    def rows_in_words(self, rows: IntArray) -> str:
+        """Return the numbers of rows, from 1 on, or their lines of the file; of many the count."""
+        if len(rows) > _MOST_ROWS:
+            return counted(len(rows), "row")
+        positions = rows + 1 if self.lines is None else self.lines[rows]
+        kind = "row" if self.lines is None else "line"
+        return f"{kind} {', '.join(map(str, positions.tolist()))}"
 
-def _enumeration(names: Sequence[str]) -> str:
+    @property
+    def has_limits(self) -> bool:
+        """Whether finite coefficients have limits: the estimates from the rows that overlap."""
+        return self._kind.row_by_row and (self.model is None or self.model.link != "cauchit")
+
+
+def enumeration(names: Sequence[str]) -> str:
     """Return names as an enumeration in a sentence; many are abbreviated."""
     if len(names) > _MOST_NAMES:
         more = len(names) - _MOST_NAMES + 1

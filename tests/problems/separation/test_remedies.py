@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from perceptron_lab import separation
+from perceptron_lab.cli.main import main
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.problems.separation import remedies as module
 from perceptron_lab.problems.separation.remedies import ALIASED, remedies
@@ -143,17 +146,121 @@ def test_aliased_columns_are_those_that_r_leaves_out() -> None:
     assert remedies(twice).estimates == {"x_1": "+INF", "x_2": ALIASED, "intercept": "-INF"}
 
 
-def test_overlap_needs_no_change_and_other_models_have_no_labels() -> None:
+def test_overlap_needs_no_change() -> None:
     found = remedies(separation([[1], [2], [3], [4]], [0, 1, 0, 1]))
     assert found.columns.members == () == found.labels.members  # type: ignore[union-attr]
     assert found.remaining_rows.tolist() == [0, 1, 2, 3]
     counted = separation([[0, 3], [0, 1], [1, 2], [1, 4]], [0, 0, 3, 1], family="poisson")
     found = remedies(counted)
-    assert found.labels is None
+    assert found.labels is not None
+    assert (found.labels.members, found.labels.smallest) == ((0,), True)
     assert found.remaining_rows.tolist() == [2, 3]
     assert (found.columns.members, found.columns.smallest) == (("x_1",), True)
     nothing = remedies(separation([[0], [1]], [0, 0], family="poisson"))
     assert (nothing.columns.members, nothing.columns.at_least) == (None, 2)
+    assert "no choice of columns to leave out" in str(nothing)
+    assert "no rows to keep" in str(nothing)
+
+
+def separated_model(seed: int, family: str) -> tuple[Any, Any, dict[str, Any]]:
+    """Small separated data of a family."""
+    rng = np.random.default_rng(seed)
+    while True:
+        X = rng.integers(-2, 3, (7, 2))
+        y, options = rng.integers(0, 3, 7) * rng.integers(0, 2, 7), {"family": family}
+        if family == "binomial":
+            options["counts"] = np.maximum(y, rng.integers(1, 4, 7))
+        elif family == "log-binomial":
+            y = np.minimum(y, 1)
+        if len(np.unique(y)) < (3 if family == "multinomial" else 2):
+            continue
+        if separation(X, y, **options).verdict == "quasi-complete":
+            return X, y, options
+
+
+families = pytest.mark.parametrize(
+    "family", ["binomial", "log-binomial", "poisson", "multinomial", "ordinal"]
+)
+
+
+@families
+@pytest.mark.parametrize("seed", repeated(range(10), kept=1))
+def test_remaining_rows_of_a_model_are_the_largest_set_that_overlaps(
+    seed: int, family: str
+) -> None:
+    X, y, options = separated_model(seed, family)
+    found = separation(X, y, **options).remedies()
+    rest = found.remaining_rows
+    assert (found.remaining is not None) == (len(rest) > 0)
+    if found.remaining is not None:
+        assert found.remaining.finite
+        assert found.remaining.overlap_rows.tolist() == rest.tolist()
+    for i in np.setdiff1d(np.arange(len(y)), rest).tolist():
+        more = np.append(rest, i)
+        if len(np.unique(y[more])) < len(np.unique(y)) and family in ("multinomial", "ordinal"):
+            continue  # another model
+        part = {k: v if isinstance(v, str) else v[more] for k, v in options.items()}
+        if len(np.unique(y[more])) > 1 or family in ("poisson", "binomial"):
+            assert not separation(X[more], y[more], **part).finite
+
+
+@families
+@pytest.mark.parametrize("seed", repeated(range(10), kept=1))
+def test_smallest_changes_of_models(seed: int, family: str) -> None:
+    X, y, options = separated_model(seed, family)
+    found = separation(X, y, **options).remedies()
+    smaller = (c for size in range(3) for c in combinations(range(2), size))
+    restoring = [c for c in smaller if separation(np.delete(X, c, 1), y, **options).finite]
+    if restoring:
+        assert found.columns.members is not None
+        assert (len(found.columns.members), found.columns.smallest) == (len(restoring[0]), True)
+        left = [j for j in range(2) if f"x_{j + 1}" not in found.columns.members]
+        assert separation(X[:, left], y, **options).finite
+    if family in ("multinomial", "ordinal"):
+        assert found.labels is None
+        return
+    assert found.labels is not None
+    assert found.labels.smallest
+
+    def changed(rows: Any) -> Any:
+        z, most = y.copy(), options.get("counts", y * 0 + 9)
+        for i in rows:
+            z[i] = z[i] - 1 if z[i] == most[i] else z[i] + 1
+        return z
+
+    assert separation(X, changed(found.labels.members), **options).finite
+    for size in range(found.labels.at_least):
+        for rows in combinations(range(len(y)), size):
+            assert not separation(X, changed(rows), **options).finite
+
+
+def test_models_that_compare_rows_remove_none() -> None:
+    cox = separation([[1], [0], [0]], [1, 1, 0], family="cox", time=[1, 2, 3]).remedies()
+    assert cox.remaining is None
+    assert cox.labels is None
+    assert "every removal changes the comparisons" in str(cox)
+    assert "without the column x_1" in str(cox)
+
+
+def test_sentences_state_lines_and_names(tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "d.csv"
+    file.write_text("smoke,age,y\n0,30,0\n0,50,1\n0,40,1\n0,60,0\n1,45,1\n1,55,1\n")
+    call = ["solve", str(file), "--labels", "y", "--verdict", "--remedies"]
+    assert main(call) == 0
+    printed = capsys.readouterr().out
+    assert "without line 6, 7 all estimates exist, from the 4 rows left (proved)" in printed
+    assert "the estimates of age and intercept are the limits of those from all rows" in printed
+    assert "these rows tell nothing about smoke" in printed
+    assert "without the column smoke the rows overlap; no smaller set does" in printed
+    assert "with another label in line 6 the rows would overlap" in printed
+    assert main([*call, "--json"]) == 0
+    stated = json.loads(capsys.readouterr().out)["remedies"]
+    assert stated["columns"] == {"members": ["smoke"], "at_least": 1, "smallest": True}
+    assert stated["labels"] == {"members": [4], "at_least": 1, "smallest": True}
+    assert (stated["remaining_rows"], stated["remaining_verdict"]) == ([0, 1, 2, 3], "overlap")
+    assert main(call[:-2]) == 0
+    assert main([*call[:-2], "--remedies"]) == 2
+    assert "--remedies belongs to --verdict" in capsys.readouterr().err
 
 
 def test_only_proved_overlap_is_finite() -> None:

@@ -21,6 +21,19 @@ RISKS: Final = ("conditional", "cox")
 """Families with neither, whose conditions compare observations."""
 TIES: Final = ("breslow", "efron", "exact", "discrete")
 
+OTHER_NAMES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("logistic", "bernoulli", "logistic-regression"), "family='binomial'"),
+    **{link: f"family='binomial', link={link!r}" for link in BINARY_LINKS},
+    **dict.fromkeys(("mlogit", "mnlogit", "softmax", "multilogit"), "family='multinomial'"),
+    **dict.fromkeys(("polr", "cumulative", "proportional-odds", "ologit"), "family='ordinal'"),
+    **dict.fromkeys(("clogit", "conditional-logit"), "family='conditional'"),
+    **dict.fromkeys(("coxph", "phreg", "survival"), "family='cox'"),
+    **dict.fromkeys(("ppml", "log-linear", "counts"), "family='poisson'"),
+    **dict.fromkeys(("nb", "negbin", "nbinom"), "family='negative-binomial'"),
+    **dict.fromkeys(("gaussian", "normal"), "nothing: least squares estimates exist on all data"),
+}
+"""Names of models elsewhere -> what to give instead."""
+
 _PENALISED = "a penalised likelihood has estimates: Firth's (Kosmidis and Firth 2021), or a ridge"
 REST: Final = "on the rows that overlap alone all estimates exist"
 """A sentence on models whose conditions are about one row each, where some rows are separated."""

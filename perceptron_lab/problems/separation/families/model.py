@@ -36,6 +36,8 @@ class Model:
         The names of intercepts and thresholds.
     risk_sets
         Of the observations included; None where conditions are not about risk sets.
+    several
+        Which observations included have several trials; None without ``counts`` of trials.
     """
 
     family: str
@@ -48,6 +50,7 @@ class Model:
     equalities: IntArray
     constants: tuple[str, ...] = ()
     risk_sets: RiskSets | None = None
+    several: Mask | None = None
 
     @classmethod
     def of(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.core.errors import InputError, RowError, counted, did_you_mean
-from perceptron_lab.core.results import FloatArray
+from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.problems.separation.families.kinds import (
     FAMILIES,
+    OTHER_NAMES,
     RISKS,
     THRESHOLDS,
     TIES,
@@ -38,8 +39,6 @@ class ModelOptions:
         How the Cox model treats events at the same time.
     counts, weights, strata, offset, time, start
         As for ``separation``, a value each, or None.
-    seconds
-        Time limit of the decision whether a log-binomial model has a likelihood.
     """
 
     family: str = "binomial"
@@ -51,7 +50,6 @@ class ModelOptions:
     offset: npt.ArrayLike | None = None
     time: npt.ArrayLike | None = None
     start: npt.ArrayLike | None = None
-    seconds: float = math.inf
 
     def __post_init__(self) -> None:
         _require_known("family", self.family, FAMILIES)
@@ -102,6 +100,22 @@ class ModelOptions:
         values = getattr(self, name)
         return None if values is None else numbers_of(name, values, count, least)
 
+    def included(self, count: int) -> IntArray:
+        """Return the observations with weight and counts > 0."""
+        there = np.ones(count, dtype=bool)
+        for name in ("weights", "counts"):
+            values = self.numbers(name, count, 0.0)
+            there &= True if values is None else values > 0.0
+        if count and not there.any():
+            raise InputError("every row has weight 0 or counts 0; give rows with weights above 0")
+        return np.flatnonzero(there)
+
+    def part(self, rows: IntArray, count: int) -> ModelOptions:
+        """Return the options for some of so many observations."""
+        values = {name: getattr(self, name) for name in VARIABLES}
+        stated = {name: value for name, value in values.items() if value is not None}
+        return replace(self, **{n: part_of(n, value, rows, count) for n, value in stated.items()})
+
 
 def of_record(record: Mapping[str, Any], variables: Mapping[str, Any]) -> ModelOptions:
     """Return options from the JSON values of a verdict, and variables of its observations."""
@@ -114,6 +128,20 @@ def of_record(record: Mapping[str, Any], variables: Mapping[str, Any]) -> ModelO
     if not all(isinstance(value, str) for value in texts.values()):
         raise InputError("the file states no family of models")
     return ModelOptions(**texts, **variables)
+
+
+def part_of(name: str, values: Any, rows: IntArray, count: int) -> Any:
+    """Return the values of some of so many observations; categories keep their order."""
+    if len(rows) == count:
+        return values
+    shape = values.shape if hasattr(values, "shape") else np.shape(values)
+    if not shape or shape[0] != count:
+        raise InputError(f"{counted(count, 'row')}, but {name} of shape {shape}; give a value each")
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if hasattr(values, "tocsr"):
+        return values.tocsr()[rows]
+    return values[rows] if hasattr(values, "shape") else [values[i] for i in rows.tolist()]
 
 
 def numbers_of(
@@ -141,7 +169,10 @@ def numbers_of(
         i = next(faulty, 0)
         fault = f"has {name}: {str(array[i])[:40]!r} is no double; give numbers{remedy}"
         raise RowError(i, fault) from None
-    invalid = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= least)))
+    allowed_numbers = np.isfinite(numbers) & (numbers >= least)
+    if name == "start":
+        allowed_numbers |= numbers == -np.inf  # at risk from the beginning
+    invalid = np.flatnonzero(~allowed_numbers)
     if len(invalid):
         allowed = "finite numbers" + " >= 0" * (least == 0.0)
         more = f" ({len(invalid)} such rows)" if len(invalid) > 1 else ""
@@ -160,5 +191,6 @@ def _is_double(value: Any) -> bool:
 
 def _require_known(option: str, name: object, names: Collection[str]) -> None:
     if name not in names:
-        suggestion = did_you_mean(str(name), names)
+        usual = OTHER_NAMES.get(str(name).lower().replace("_", "-").replace(" ", "-"))
+        suggestion = f" (give {usual})" if usual else did_you_mean(str(name), names)
         raise InputError(f"{option}={name!r} is unknown{suggestion}; known: {', '.join(names)}")
