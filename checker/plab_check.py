@@ -1,8 +1,9 @@
 """Check a certificate of perceptron_lab in whole numbers: python plab_check.py CERTIFICATE [DATA].
 
-Exit code: 0 all claims are proved, 1 some is not, 2 a file cannot be read. Claims, printed as they
-were checked, are about "A y strictly inside K", K a product of blocks: ``rows`` (scores > 0),
-``second-order`` (norm(u) < t), ``matrix`` (definite). The data give D A in whole numbers, D > 0.
+DATA is a file, or a folder of parts, or all of its parts. Exit code: 0 all claims are proved, 1
+some is not, 2 a file cannot be read. Claims, printed as they were checked, are about "A y strictly
+inside K", K a product of blocks: ``rows`` (scores > 0), ``second-order`` (norm(u) < t), ``matrix``
+(definite). The data give D A in whole numbers, D > 0.
 """
 
 import ast
@@ -12,6 +13,7 @@ import re
 import sys
 from collections import deque, namedtuple
 from functools import partial
+from itertools import chain
 from math import isqrt
 from operator import lt, mul
 from pathlib import Path
@@ -106,13 +108,17 @@ def scaled(table, base):
     return [[m and m * base ** (e + k) for m, e in line] for line in table], base**k
 
 
-def text_table(content, data):
-    """Return the rows of a text, with labels those of s (x, 1); and words of data, y and A y."""
-    lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
-    table = [line.split(data["separator"]) for line in lines if line]
+def text_table(contents, data):
+    """Return the rows of texts, with labels those of s (x, 1); and words of data, y and A y."""
+    texts = [x.decode("utf-8-sig").replace("\r\n", "\n").split("\n") for x in contents]
+    parts = [[line.split(data["separator"]) for line in lines if line] for lines in texts]
+    table = list(chain(*parts))
     fits = data["separator"] in (",", ";", "\t", " ") and len(set(map(len, table))) == 1
     readable(fits, "rows of several lengths, or none, or no separator")
-    names = [] if any(re.fullmatch(NO_NAME, x, re.I) for x in table[0]) else table.pop(0)
+    names = [] if any(re.fullmatch(NO_NAME, x, re.I) for x in table[0]) else table[0]
+    if names:  # each part begins with them
+        readable(all(part[:1] == [names] for part in parts), "parts with other names of columns")
+        table = list(chain(*(part[1:] for part in parts)))
     words = [f"{len(table)} x {len(table[0])} fields of text after names {names!a}", "y", POSITIVE]
     more, signs = [], [1] * len(table)
     if data["form"] == "labelled":
@@ -126,22 +132,28 @@ def text_table(content, data):
     return [[(s * m, e) for m, e in x] for s, x in zip(signs, table, strict=True)], words
 
 
-def table_system(content, data):
-    """Return the system of a table of numbers: rows, blocks of a cone, or products of rows."""
+def array_table(content):
+    """Return the rows of version 1.0 of numpy's format."""
+    start = 10 + int.from_bytes(content[8:10], "little")
+    header = content[10:start].decode("latin-1")
+    kind, by_columns, shape = fields(ast.literal_eval(header), "descr fortran_order shape")
+    count, width = map(whole, shape)
+    fits = (content[:8], kind, header.count(":")) == (b"\x93NUMPY\x01\0", "<f8", 3)
+    fits = fits and by_columns is False and shape == (count, width)
+    readable(fits and len(content) == start + 8 * count * width, "no matrix of doubles by rows")
+    flat = [double(content[at : at + 8]) for at in range(start, len(content), 8)]
+    return [flat[at : at + width] for at in range(0, len(flat), width)]
+
+
+def table_system(content, data, *more):
+    """Return the system of a table, or its parts: rows, blocks of a cone, or products of rows."""
     form, text = data["form"], data["form"] in ("table", "labelled")
     if text:
-        table, words = text_table(content, data)
-    else:  # version 1.0 of numpy's format
-        start = 10 + int.from_bytes(content[8:10], "little")
-        header = content[10:start].decode("latin-1")
-        kind, by_columns, shape = fields(ast.literal_eval(header), "descr fortran_order shape")
-        count, width = map(whole, shape)
-        fits = (content[:8], kind, header.count(":")) == (b"\x93NUMPY\x01\0", "<f8", 3)
-        fits = fits and by_columns is False and shape == (count, width)
-        readable(fits and len(content) == start + 8 * count * width, "no matrix of doubles by rows")
-        flat = [double(content[at : at + 8]) for at in range(start, len(content), 8)]
-        table = [flat[at : at + width] for at in range(0, len(flat), width)]
-        words = [f"{count} x {width} doubles of numpy", "y", POSITIVE]
+        table, words = text_table((content, *more), data)
+    else:
+        table = list(chain(*map(array_table, (content, *more))))
+        readable(len(set(map(len, table))) == 1, "parts of several widths, or no rows")
+        words = [f"{len(table)} x {len(table[0])} doubles of numpy", "y", POSITIVE]
     table, scale = scaled(table, 10 if text else 2)
     blocks, width = [("rows", len(table))], len(table[0])
     if form == "cone":
@@ -359,7 +371,21 @@ def check_scores(system, claim, p, q, rows):
     return [k for k, (_, _, s, *_) in enumerate(lines, system.form != "sdpa") if s == 0]
 
 
-def check(certificate, path=None, prove=check_claim):
+def parts_of(file, expected, paths):
+    """Return the contents of the parts of data, {name: sha256}, in this order; and words."""
+    paths = chain(*(path.iterdir() if path.is_dir() else [path] for path in paths))
+    content = {x.name: x.read_bytes() for x in paths if x.name[0] not in "._"}  # as ``_SUCCESS``
+    digests = {name: hashlib.sha256(part).hexdigest() for name, part in content.items()}
+    for name in [*expected, *digests]:
+        fault = "changed" if name in digests else "missing"
+        fault = f"{name!a} of {file!a} is {fault if name in expected else 'additional'}"
+        require(digests.get(name) == expected.get(name), f"the part {fault}")
+    listing = "".join(f"{digests[name]}  {name}\n" for name in expected).encode()
+    words = f"{len(content)} parts of {file!a}, of sha256 {hashlib.sha256(listing).hexdigest()}"
+    return [content[name] for name in expected], words
+
+
+def check(certificate, *paths, prove=check_claim):
     """Return [(sentence, "" or why it is not proved), ...] of the files of these names."""
     once = {"object_pairs_hook": lambda x: readable(len(dict(x)) == len(x), "key twice") or dict(x)}
     record = json.loads(Path(certificate).read_bytes().decode(), **once)
@@ -367,14 +393,18 @@ def check(certificate, path=None, prove=check_claim):
     fits = form == "plab-certificate" and whole(version) == 2 and claims
     readable(fits, "no claims of version 2; `plab certify ANSWER --into DIR` writes them")
     file, expected, *_ = fields(data, f"file sha256 form {FORMS[data['form']]}")
-    path = Path(path or Path(certificate).with_name(file))
-    fits = type(file) is type(expected) is str and path.is_file()
-    readable(fits, f"no file {str(path)!a}; name the file of the data, {file!a}")
-    content = path.read_bytes()
-    digest, answers = hashlib.sha256(content).hexdigest(), []
-    words = f"{path.name!a}, sha256 {digest}"
-    require(digest == expected, f"it is about {file!a}, sha256 {expected!a}, and not {words}")
-    system = (sdpa_system if data["form"] == "sdpa" else table_system)(content, data)
+    paths, answers = list(map(Path, paths or [Path(certificate).with_name(file)])), []
+    if type(expected) is dict:
+        contents, words = parts_of(file, expected, paths)
+    else:
+        [path] = paths
+        fits = type(file) is type(expected) is str and path.is_file()
+        readable(fits, f"no file {str(path)!a}; name the file of the data, {file!a}")
+        contents = [path.read_bytes()]
+        words = f"{path.name!a}, sha256 {(digest := hashlib.sha256(*contents).hexdigest())}"
+        require(digest == expected, f"it is about {file!a}, sha256 {expected!a}, and not {words}")
+    read = sdpa_system if data["form"] == "sdpa" else table_system
+    system = read(contents[0], data, *contents[1:])
     for claim in claims:
         try:
             answers.append((f"{prove(system, claim)}; {words}, {system.words[0]}", ""))

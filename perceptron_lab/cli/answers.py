@@ -20,7 +20,7 @@ from perceptron_lab.datasets.collections.files import stem_of
 from perceptron_lab.datasets.collections.problem_files import FileProblem, read_problem
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
-from perceptron_lab.datasets.regular_files import sha256_of
+from perceptron_lab.datasets.parts import recorded_digests
 from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.rows import Run, row_of
@@ -290,7 +290,7 @@ class ResultAnswer(FileAnswer):
             for oracle in self.options.oracles
         ]
         return {
-            "sha256": sha256_of(self.file),
+            **recorded_digests(self.file),
             "problem": {
                 "dataset": "files",
                 "parameters": {"files": [self.file.name], **columns},

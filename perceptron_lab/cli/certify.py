@@ -11,6 +11,7 @@ import click
 
 from perceptron_lab.cli.echo import echo, print_json
 from perceptron_lab.cli.options import Into, answer_options, into_option, on_target
+from perceptron_lab.datasets.parts import files_of
 from perceptron_lab.exact.checker import checker_path, kinds_path
 from perceptron_lab.experiments.certifying.certify import (
     Certification,
@@ -73,10 +74,16 @@ def _commands(cell: CertifiedCell) -> list[str]:
     files = [(checker_path(), cell.path), (kinds_path(), cell.kind)]
     # To be pasted into a shell: paths may have spaces
     return [
-        shlex.join(["python", str(program), path, str(cell.data)])
+        shlex.join(["python", str(program), path, *map(str, _named(cell.data))])
         for program, path in files
         if path is not None
     ]
+
+
+def _named(data: str | None) -> tuple[Path, ...]:
+    """Return the path of a file or folder, or those of the files that match a pattern."""
+    path = Path(data or "")
+    return (path,) if path.exists() else files_of(path)
 
 
 def _line(cell: CertifiedCell) -> str:

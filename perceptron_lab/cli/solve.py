@@ -79,7 +79,8 @@ def command(
 
     For rows of numbers, find y with rows @ y > 0 or prove that (nearly) no such y exists. With
     --labels, find an affine function that separates two classes. With --optimum, bound the optimum
-    of a semidefinite program. FILE is - for standard input.
+    of a semidefinite program. FILE is - for standard input; a folder, or a quoted pattern such as
+    'parts/*.csv', is a table in parts.
 
     The answer is verified on the exact numbers in the file: text is read as decimals, and a decimal
     that is not a double is enclosed in an interval. Ctrl-C stops the run and prints the results

@@ -163,10 +163,10 @@ _OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
         "--memory",
         type=_bytes,
         metavar="SIZE",
-        help="Read a .npy or .parquet file block by block with this much memory per pass, e.g. "
-        "512MB. A few numbers per row and the rows that the algorithm keeps come on top. "
-        "By default a .npy file is memory-mapped and a .parquet file is read with "
-        f"{MEMORY // 10**6}MB.",
+        help="Read a .npy or .parquet file, or parts, block by block with this much memory per "
+        "pass, e.g. 512MB. A few numbers per row and the rows that the algorithm keeps come on "
+        "top. By default a .npy file is memory-mapped, a .parquet file is read with "
+        f"{MEMORY // 10**6}MB, and parts that are larger than that together as well.",
     ),
     click.option(
         "--margin",

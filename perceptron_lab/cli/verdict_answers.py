@@ -11,7 +11,7 @@ from perceptron_lab.cli.file_answers import FileAnswer, replaced
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.file_contents import with_path
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
-from perceptron_lab.datasets.regular_files import sha256_of
+from perceptron_lab.datasets.parts import sha256_of_data
 from perceptron_lab.experiments.provenance.environment import portable
 from perceptron_lab.experiments.verification.separation_verdicts import labelled_file
 from perceptron_lab.problems.separation.remedy_record import Remedies
@@ -66,7 +66,7 @@ class VerdictAnswer(FileAnswer):
         if self.file != STANDARD_INPUT:
             source = {
                 "file": self.file.name,
-                "sha256": sha256_of(self.file),
+                "sha256": sha256_of_data(self.file),
                 "columns": {name: value for name, value in asdict(self.columns).items() if value},
                 "base": portable(self.file.parent, path.parent),
             }

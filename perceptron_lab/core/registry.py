@@ -138,6 +138,7 @@ _OURS = {
         "streams": "datasets.generated.streams:Streams",
         "resisting": "datasets.generated.streams:Resisting",
         "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",
+        "rows-in-parts": "datasets.generated.rows_in_parts:RowsInParts",
         "tabular": "datasets.collections.tabular:Tabular",
         "reuters": "datasets.collections.reuters:Reuters",
         "conic-sets": "datasets.generated.conic_sets:ConicSets",

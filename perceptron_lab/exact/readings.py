@@ -51,6 +51,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.formats.columns import Contents
 from perceptron_lab.datasets.formats.sdpa import plain_text
+from perceptron_lab.datasets.parts import files_of
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.whole_numbers import (
     CheckedSystem,
@@ -85,22 +86,28 @@ class Reading:
     path
         The file that they are, which is a user's own or a collection's; None if it is to be
         written.
+    more
+        The bytes of further parts, if the path is a folder or a pattern.
+    parts
+        The names of all parts; empty of a single file.
     """
 
     fields: dict[str, Any]
     content: bytes
     path: Path | None = None
+    more: tuple[bytes, ...] = ()
+    parts: tuple[str, ...] = ()
 
     def system(self) -> CheckedSystem:
         """Return the checker's system; the last one is kept, for the next answer on its data."""
-        return _system(self.content, json.dumps(self.fields))
+        return _system(json.dumps(self.fields), self.content, *self.more)
 
 
 @lru_cache(maxsize=1)
-def _system(content: bytes, fields: str) -> CheckedSystem:
+def _system(fields: str, content: bytes, *more: bytes) -> CheckedSystem:
     data = json.loads(fields)
     read = checker().sdpa_system if data["form"] == "sdpa" else checker().table_system
-    system: CheckedSystem = read(content, data)
+    system: CheckedSystem = read(content, data, *more)
     return system
 
 
@@ -116,21 +123,29 @@ def of_sdpa(path: Path, question: Literal["feasibility", "recession"]) -> Readin
 
 
 def of_table(path: Path, system: ConicSystem) -> Reading | None:
-    """Return a reading of a user's own table that yields the rows of a system, or None.
+    """Return a reading of a user's own table, or its parts, that yields the rows of a system.
 
-    It is compared with the system: nearest doubles of the numbers read have to be its rows.
+    None if there is none. It is compared with the system: nearest doubles of the numbers read have
+    to be its rows.
     """
     operator = system.operator
     if isinstance(operator, Gram):
         return None
-    content = path.read_bytes()
-    if path.suffix == ".npy" and isinstance(operator, Matrix):
-        reading = Reading({"form": "cone", "blocks": _blocks(system.cone)}, content, path)
+    files = files_of(path)
+    suffix, parts = files[0].suffix, tuple(file.name for file in files if file != path)
+    if suffix == ".npy" and isinstance(operator, Matrix):
+        content, *more = (file.read_bytes() for file in files)
+        form = {"form": "cone", "blocks": _blocks(system.cone)}
+        reading = Reading(form, content, path, tuple(more), parts)
         return reading if _yields(reading, _rows_of(operator)) else None
-    if path.suffix not in (".csv", ".tsv", ".txt"):
+    if suffix not in (".csv", ".tsv", ".txt"):
         return None
     rows = _rows_of(operator)
-    readings = (Reading(fields, content, path) for fields in _fields_of_text(content, rows))
+    content, *more = (file.read_bytes() for file in files)
+    readings = (
+        Reading(fields, content, path, tuple(more), parts)
+        for fields in _fields_of_text(rows, content, *more)
+    )
     return next((reading for reading in readings if _yields(reading, rows)), None)
 
 
@@ -157,7 +172,7 @@ def of_contents(contents: Contents, system: ConicSystem) -> Reading | None:
     lines = [",".join(line) for line in ([names] * named) + table.tolist()]
     content = ("\n".join(lines) + "\n").encode()
     rows = _rows_of(system.operator)
-    readings = (Reading(fields, content) for fields in _fields_of_text(content, rows))
+    readings = (Reading(fields, content) for fields in _fields_of_text(rows, content))
     return next((reading for reading in readings if _yields(reading, rows)), None)
 
 
@@ -178,19 +193,20 @@ def _decimals_of(contents: Contents) -> Any:
     return np.vectorize(lambda x: format(x, "f"), [object])(decimals)
 
 
-def _fields_of_text(content: bytes, rows: FloatArray) -> Iterator[dict[str, Any]]:
-    """Yield the forms in which a text may be read as so many rows."""
+def _fields_of_text(rows: FloatArray, *contents: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the forms in which a text, or its parts, may be read as so many rows."""
     try:
         # Spreadsheets begin files with a byte order mark
-        lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
+        texts = [text.decode("utf-8-sig").replace("\r\n", "\n").split("\n") for text in contents]
     except UnicodeDecodeError:
         return
     for separator in _SEPARATORS:
-        table = [line.split(separator) for line in lines if line]
-        width = len(table[0]) if table else 0
-        if width != rows.shape[1] or len(table) - len(rows) not in (0, 1):
+        tables = [[line.split(separator) for line in lines if line] for lines in texts]
+        width = len(tables[0][0]) if tables[0] else 0
+        names, odd = divmod(sum(map(len, tables)) - len(rows), len(tables))
+        if width != rows.shape[1] or names not in (0, 1) or odd:
             continue
-        for labels in _labels_of(table[len(table) - len(rows) :]):
+        for labels in _labels_of([line for table in tables for line in table[names:]]):
             yield {"form": "labelled", "separator": separator} | labels
         yield {"form": "table", "separator": separator}
 

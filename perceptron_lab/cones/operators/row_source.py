@@ -74,6 +74,14 @@ class RowSource(ABC):
         return norms
 
 
+def cached_step(step: int, width: int) -> int:
+    """Return at most so many rows as fit into the cache of a processor, or 4096.
+
+    Products with larger blocks take several times as long.
+    """
+    return min(step, max(4096, 2**18 // width))
+
+
 class ArrayRows(RowSource):
     """The rows of an array, for example a memory-mapped one, without a copy.
 

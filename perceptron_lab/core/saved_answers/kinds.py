@@ -246,6 +246,8 @@ def result_fields(kind: Kind, *, sourced: bool) -> tuple[Field, ...]:
         Whether ``source`` is read, which says for `plab verify` what data it is of.
     """
     base = Field("source.base", TEXT)
+    digests = mapping_of(SHA256, lambda name: True, "name of a part")
+    parts = Field("source.parts", digests, Check.DATA, required=False)
     source = Field("source", MAPPING, required=False)
     return (
         *_claims(kind),
@@ -263,7 +265,7 @@ def result_fields(kind: Kind, *, sourced: bool) -> tuple[Field, ...]:
         *(Field(f"trace.{name}", list_of(NUMBER)) for name in ("margin", "upper")),
         Field("measure.*", ARRAY, required=False),
         *_certificate(kind, sourced=sourced),
-        *((*_settings("source."), base) if sourced else (source,)),
+        *((*_settings("source."), base, parts) if sourced else (source,)),
     )
 
 

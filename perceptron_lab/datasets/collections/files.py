@@ -22,8 +22,8 @@ from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
 from perceptron_lab.datasets.generated.generator import split_by_class
+from perceptron_lab.datasets.parts import sha256_of_data
 from perceptron_lab.datasets.problem import Problem, Task
-from perceptron_lab.datasets.regular_files import sha256_of
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.formats.columns import Columns
@@ -52,10 +52,15 @@ _ADDED = ("reference", "positive", "negative_upper")
 
 
 def stem_of(file: str) -> str:
-    """Return the name of a file's instance: its stem, with - for other characters."""
+    """Return the name of a file's instance: its stem, with - for other characters.
+
+    A pattern of names is named after its folder as well.
+    """
     name = Path(file).name
     for end in _ENDS:
         name = name.removesuffix(end)
+    if set(name) & set("*?["):
+        name = f"{Path(file).parent.name} {name.strip('*?')}".strip() or "parts"
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64]
 
 
@@ -190,7 +195,7 @@ class Files(Dataset):
         if self.test_fraction:
             return self._split(name, path, columns, seed)
         system = read_problem(path, columns, margin=self.margin).system
-        return Problem(name, system, sha256_of(path), system.facts())
+        return Problem(name, system, sha256_of_data(path), system.facts())
 
     def _split(self, name: str, path: Path, columns: Columns, seed: int) -> Problem:
         """Return an instance with test examples."""
@@ -214,7 +219,7 @@ class Files(Dataset):
             system = ConicSystem.from_labelled(training, signs[train], margin=self.margin)
         task = Task(name, rows.values[train], signs[train], rows.values[test], signs[test])
         facts = system.facts()
-        return Problem(name, system, sha256_of(path), facts, _error_on(task), (task,))
+        return Problem(name, system, sha256_of_data(path), facts, _error_on(task), (task,))
 
 
 def _error_on(task: Task) -> Callable[[FloatArray], dict[str, float | FloatArray]]:

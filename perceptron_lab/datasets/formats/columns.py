@@ -32,6 +32,18 @@ if TYPE_CHECKING:
 
 Place = TypeVar("Place")
 
+
+class NoRowsError(InputError):
+    """A table of names of columns without rows: the features, and the name of the labels."""
+
+    def __init__(self, features: list[str] | None, label: str | None) -> None:
+        super().__init__(features, label)
+        self.features, self.label = features, label
+
+    def __str__(self) -> str:
+        return "only names of columns are in the file; give rows of numbers below"
+
+
 DECIMAL_COMMA: Final = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 """A number with a decimal comma, as ``0,5``; ``1,234`` may as well be 1234."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 from zipfile import ZipFile
@@ -12,6 +13,7 @@ from zipfile import ZipFile
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.cones.operators.parted_rows import PartedRows
 from perceptron_lab.cones.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.core.errors import (
     DataError,
@@ -26,17 +28,27 @@ from perceptron_lab.datasets.formats.columns import (
     LONGEST_TEXT,
     Columns,
     Contents,
+    NoRowsError,
     allowed_bytes,
 )
 from perceptron_lab.datasets.formats.graphs import begins_as_graph
 from perceptron_lab.datasets.formats.row_files import (
+    FileRows,
     NumpyRows,
     ParquetRows,
     parquet_column,
     parquet_names,
 )
+from perceptron_lab.datasets.formats.table_parts import (
+    ReadRows,
+    common_width,
+    described,
+    joined,
+    with_rows,
+)
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.formats.text_tables import read_text
+from perceptron_lab.datasets.parts import is_parts, parts_of
 from perceptron_lab.datasets.regular_files import no_such_file
 from perceptron_lab.numerics.doubles import LEAST_NORMAL, Doubles, of_short_decimals
 
@@ -168,8 +180,8 @@ def kind_of(path: Path) -> str:
     """Return the file extension that determines the format."""
     if path == STANDARD_INPUT:
         return ".csv"
-    if path.is_dir():
-        raise DataError(f"{path}: it is a folder; give a file that ends with {', '.join(FORMATS)}")
+    if is_parts(path):
+        return _common_kind(parts_of(path))
     # Also for broken links, which exist for listdir but cannot be read.
     if not path.is_file():
         remedy = "" if _is_readable(path) else f"give one that ends with {', '.join(FORMATS)}"
@@ -187,16 +199,39 @@ def kind_of(path: Path) -> str:
     return kind
 
 
+def _common_kind(parts: Sequence[Path]) -> str:
+    """Return the format of all parts, which is one of tables."""
+    kinds = [kind_of(part) for part in parts]
+    for part, kind in zip(parts, kinds, strict=True):
+        if kind != kinds[0]:
+            raise DataError(
+                f"{part}: a {kind} file among {kinds[0]} files, such as {parts[0].name}; give a "
+                f"pattern, as {part.parent / f'*{kinds[0]}'}"
+            )
+    if kinds[0] in (*PROGRAMS, *GRAPHS, *LINEAR):
+        raise DataError(
+            f"{parts[0]}: parts are files of rows, and a {kinds[0]} file holds {FORMATS[kinds[0]]};"
+            " give one file"
+        )
+    return kinds[0]
+
+
 def read_contents(
     path: Path, columns: Columns | None = None, *, memory: int | None = None, exact: bool = False
 ) -> Contents:
     """Return the numbers of a file of rows or examples; parameters as for ``read_problem``.
 
-    With ``exact`` the decimals of a text are kept where no doubles are equal to them.
+    With ``exact`` the decimals of a text are kept where no doubles are equal to them. Of parts the
+    rows are a :class:`.PartedRows` if a memory is given, or if the files are larger than 64 MB
+    together, and in memory otherwise.
     """
     columns, kind = columns or Columns(), kind_of(path)
-    refuse_options(path, kind, columns, memory)
-    contents = _read(path, kind, columns, memory, exact=exact)
+    parts = parts_of(path) if is_parts(path) else ()
+    refuse_options(path, kind, columns, None if parts else memory)
+    if parts:
+        contents = _of_parts(parts, kind, columns, memory)
+    else:
+        contents = _read(path, kind, columns, memory, exact=exact)
     if not isinstance(contents.rows, LabelledRows):  # which have their signs already
         contents.positive = columns.chosen_class(contents.classes)
     return contents
@@ -228,6 +263,58 @@ def _read(path: Path, kind: str, columns: Columns, memory: int | None, *, exact:
         # On damaged bytes the libraries' readers end in anything, from zlib.error to TokenError.
         reason = " ".join(str(error).split())[:LONGEST_TEXT]
         raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
+
+
+def _of_parts(parts: Sequence[Path], kind: str, columns: Columns, memory: int | None) -> Contents:
+    """Return the contents of the parts of a table, in memory or to be read in blocks."""
+    parts = with_rows(parts) if kind == ".parquet" else parts
+    small = memory is None and sum(part.stat().st_size for part in parts) <= MEMORY
+    read = partial(_part, kind=kind, columns=columns)
+    if not small and kind in _STREAMED:
+        first = Contents(None) if kind == ".npy" else read(parts[0])
+        return _streamed(parts, first, columns, memory or MEMORY)
+    every = {part: read(part) for part in parts}
+    filled = {part: contents for part, contents in every.items() if contents.rows is not None}
+    if not filled:
+        raise DataError(f"{parts[0].parent}: no part has rows; give one with rows or more")
+    width = common_width(every)
+    if small:
+        return joined(filled, width)
+    sources = [
+        ReadRows(part, read, contents, memory or MEMORY, width=width)
+        for part, contents in filled.items()
+    ]
+    return described(filled, _parted(sources))
+
+
+def _streamed(parts: Sequence[Path], first: Contents, columns: Columns, memory: int) -> Contents:
+    """Return .npy or Parquet files to be read in blocks; ``first`` is what the first one holds."""
+    if first.features is None:
+        label = columns.label_index(_numbers(NumpyRows(parts[0]).shape[1]))
+        sources: list[FileRows] = [NumpyRows(part, memory, label=label) for part in parts]
+    else:
+        named = first.label or ""
+        sources = [ParquetRows(part, memory, names=first.features, label=named) for part in parts]
+    for part, source in zip(parts, sources, strict=True):
+        if (source.shape[1], source.dtype) != (sources[0].shape[1], sources[0].dtype):
+            raise DataError(
+                f"{part}: {source.shape[1]} columns, {source.dtype}, and in {parts[0].name} "
+                f"{sources[0].shape[1]}, {sources[0].dtype}; write all parts alike"
+            )
+    return described(dict.fromkeys(parts, first), _parted(sources))
+
+
+def _parted(sources: Sequence[FileRows]) -> PartedRows:
+    return PartedRows(sources, memory=sources[0].memory)
+
+
+def _part(path: Path, kind: str, columns: Columns) -> Contents:
+    """Return the contents of one part, which may be names of columns without rows."""
+    with with_path(path):
+        try:
+            return _read(path, kind, columns, None, exact=False)
+        except NoRowsError as error:
+            return Contents(None, features=error.features, label=error.label)
 
 
 def _parquet(path: Path, columns: Columns, memory: int) -> Contents:

@@ -12,34 +12,85 @@ from shlex import quote
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
-from perceptron_lab.cones.operators.row_source import MEMORY, Dense, RowSource, in_order
+from perceptron_lab.cones.operators.row_source import (
+    MEMORY,
+    Dense,
+    RowSource,
+    cached_step,
+    in_order,
+)
 from perceptron_lab.core.errors import DataError, PlabError
 from perceptron_lab.core.results import AnyArray, FloatArray, IntArray
+from perceptron_lab.datasets.regular_files import unreadable
 from perceptron_lab.numerics.doubles import doubles_of
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 
-class _FileRows(RowSource):
-    """Rows of a file, read in blocks or one by one, each number as the nearest double."""
+class FileRows(RowSource):
+    """Rows of a file, read in blocks or one by one, each number as the nearest double.
 
-    path: Path
-    _roundings = 0
+    Parameters
+    ----------
+    path
+        The file, whose size and time of change have to stay as they are.
+    shape, dtype, memory
+        See :class:`~perceptron_lab.cones.operators.row_source.RowSource`.
+    """
+
+    def __init__(
+        self, path: Path, shape: tuple[int, int], dtype: npt.DTypeLike, memory: int
+    ) -> None:
+        super().__init__(shape, dtype, memory)
+        self.path, self.name = path, str(path)
+        self._roundings, self._state = 0, _state_of(path)
+
+    @property
+    def step(self) -> int:
+        """Largest number of rows in a block, which fits into the cache of a processor."""
+        return cached_step(super().step, self.shape[1])
 
     @property
     def roundings(self) -> int:
         """1 once a number was read that is not exactly a double, else 0."""
         return self._roundings
 
+    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield consecutive rows; a ``DataError`` if the file changed since it was opened first."""
+        self._require_unchanged()
+        yield from self._blocks()
+        self._require_unchanged()
+
     def __getitem__(self, indices: IntArray) -> Dense:
         """Return the rows at the indices, in this order, reading as few others as possible."""
+        self._require_unchanged()
         return in_order(indices, self.in_file_order)
+
+    @abstractmethod
+    def _blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield consecutive rows."""
 
     @abstractmethod
     def in_file_order(self, increasing: IntArray) -> Dense:
         """Return some rows, in the file's order."""
+
+    @property
+    @abstractmethod
+    def labelled(self) -> bool:
+        """Whether the file has labels."""
+
+    @abstractmethod
+    def labels(self) -> AnyArray:
+        """Return the label of each row, shape ``(m,)``, where the file has labels."""
+
+    def _require_unchanged(self) -> None:
+        if _state_of(self.path) != self._state:
+            raise DataError(
+                f"{self.path}: it changed while it was in use; run again on data that do not change"
+            )
 
     def _doubles(self, numbers: AnyArray) -> FloatArray:
         doubles = doubles_of(numbers)
@@ -47,7 +98,16 @@ class _FileRows(RowSource):
         return np.asarray(doubles.values)
 
 
-class NumpyRows(_FileRows):
+def _state_of(path: Path) -> tuple[int, int]:
+    """Return size and time of change of a file; a ``DataError`` if it cannot be found any more."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return status.st_size, status.st_mtime_ns
+
+
+class NumpyRows(FileRows):
     """The rows of a .npy file, which are read and not mapped: so they never fill the memory.
 
     Parameters
@@ -57,9 +117,11 @@ class NumpyRows(_FileRows):
         numbers become the nearest doubles.
     memory
         See :class:`~perceptron_lab.cones.operators.row_source.RowSource`.
+    label
+        The column of labels, from 0 on, which is no coordinate; None if there is none.
     """
 
-    def __init__(self, path: Path, memory: int = MEMORY) -> None:
+    def __init__(self, path: Path, memory: int = MEMORY, *, label: int | None = None) -> None:
         # Mapped first: so shape and type are known without reading it
         try:
             with path.open("rb") as file:
@@ -80,37 +142,57 @@ class NumpyRows(_FileRows):
             raise DataError(
                 f"{path}: its numbers are stored column by column; save np.ascontiguousarray(rows)"
             )
-        self.path, self._begin, self._kind = path, int(mapped.offset), mapped.dtype
+        self._begin, self._kind = int(mapped.offset), mapped.dtype
+        self._width, self._label = mapped.shape[1], label
         single = mapped.dtype.newbyteorder("=") == np.float32
-        super().__init__(mapped.shape, np.float32 if single else np.float64, memory)
+        shape = mapped.shape[0], self._width - (label is not None)
+        super().__init__(path, shape, np.float32 if single else np.float64, memory)
 
-    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+    def _blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield consecutive rows, read one after the other."""
+        for at, rows in self._whole():
+            yield at, self._features(rows)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether the file has labels."""
+        return self._label is not None
+
+    def labels(self) -> AnyArray:
+        """Return the label of each row, shape ``(m,)``."""
+        assert self._label is not None
+        return np.concatenate([rows[:, self._label] for _, rows in self._whole()])
+
+    def _whole(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield consecutive rows with their labels."""
         with self.path.open("rb") as file:
             file.seek(self._begin)
             for start in range(0, self.shape[0], self.step):
                 at = slice(start, min(start + self.step, self.shape[0]))
                 yield at, self._read(file, at.stop - at.start)
 
+    def _features(self, rows: Dense) -> Dense:
+        return rows if self._label is None else np.delete(rows, self._label, axis=1)
+
     def in_file_order(self, increasing: IntArray) -> Dense:
         """Return some rows, in the file's order."""
-        rows = np.empty((len(increasing), self.shape[1]), self.dtype)
-        size = self._kind.itemsize * self.shape[1]
+        rows = np.empty((len(increasing), self._width), self.dtype)
+        size = self._kind.itemsize * self._width
         with self.path.open("rb", buffering=0) as file:
             for position, index in enumerate(increasing.tolist()):
                 file.seek(self._begin + index * size)
                 rows[position] = self._read(file, 1)[0]
-        return rows
+        return self._features(rows)
 
     def _read(self, file: BinaryIO, count: int) -> Dense:
-        rows = np.fromfile(file, self._kind, count * self.shape[1])
-        if len(rows) < count * self.shape[1]:
+        rows = np.fromfile(file, self._kind, count * self._width)
+        if len(rows) < count * self._width:
             raise DataError(f"{self.path}: it became shorter while it was read; write it again")
-        doubles = self._doubles(rows.reshape(count, self.shape[1]))
+        doubles = self._doubles(rows.reshape(count, self._width))
         return np.asarray(doubles, dtype=self.dtype)
 
 
-class ParquetRows(_FileRows):
+class ParquetRows(FileRows):
     """The rows of a Parquet file; its columns are the coordinates. Needs pyarrow.
 
     Row groups are read a batch of rows at a time. Where pages or row groups are larger than the
@@ -126,12 +208,18 @@ class ParquetRows(_FileRows):
         See :class:`~perceptron_lab.cones.operators.row_source.RowSource`.
     names
         The columns that are coordinates; None for all of them.
+    label
+        The column of labels, if there is one.
     """
 
     def __init__(
-        self, path: Path, memory: int = MEMORY, *, names: Sequence[str] | None = None
+        self,
+        path: Path,
+        memory: int = MEMORY,
+        *,
+        names: Sequence[str] | None = None,
+        label: str = "",
     ) -> None:
-        self.path = path
         with opened(path) as file:
             from pyarrow.types import is_decimal, is_floating, is_integer
 
@@ -150,12 +238,22 @@ class ParquetRows(_FileRows):
                     f"labels if it does, or leave it out: --drop {quote(name)}"
                 )
         single = all(np.can_cast(type_.to_pandas_dtype(), np.float32) for type_ in columns)
-        super().__init__((count, len(columns)), np.float32 if single else np.float64, memory)
+        self._label = label
+        super().__init__(path, (count, len(columns)), np.float32 if single else np.float64, memory)
 
-    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+    def _blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield the file's batches of rows, one after the other."""
         with opened(self.path) as file:
             yield from self._batches(file, None, 0)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether the file has labels."""
+        return bool(self._label)
+
+    def labels(self) -> AnyArray:
+        """Return the label of each row, shape ``(m,)``; nulls become None."""
+        return parquet_column(self.path, self._label)
 
     def _batches(
         self, file: ParquetFile, groups: list[int] | None, start: int
@@ -195,8 +293,12 @@ class ParquetRows(_FileRows):
 def parquet_column(path: Path, name: str) -> AnyArray:
     """Return a column of a Parquet file, shape ``(m,)``; nulls become None."""
     with opened(path) as file:
+        from pyarrow.types import is_floating, is_integer
+
         column = file.read(columns=[name]).column(0)
-        return np.array(column.to_pylist())
+        # Numbers without nulls need no Python objects, of which there might be too many
+        plain = column.null_count == 0 and (is_integer(column.type) or is_floating(column.type))
+        return np.asarray(column) if plain else np.array(column.to_pylist())
 
 
 def parquet_names(path: Path) -> tuple[list[str], list[str]]:

@@ -27,6 +27,7 @@ from perceptron_lab.datasets.formats.columns import (
     LONGEST_TEXT,
     Columns,
     Contents,
+    NoRowsError,
     as_labels,
     decimal_commas,
     is_consecutive,
@@ -181,12 +182,11 @@ class _Table:
             kept_words += [words] * exact
             numbers += complete.lines.tolist()
             texts.append(complete.texts[:, self._texts])
+        if not count:
+            label = None if self.label_column is None else self._name(self.label_column)
+            raise NoRowsError([self._name(j) for j in features], label)
         if not sum(map(len, arrays)):
-            raise InputError(
-                "only names of columns are in the file; give rows of numbers below"
-                if not count
-                else "every row lacks an entry; fill them, or leave columns out"
-            )
+            raise InputError("every row lacks an entry; fill them, or leave columns out")
         contents = Contents(printed.doubles(np.concatenate(arrays)))
         if exact and contents.rows.roundings and contents.rows.integers is None:
             contents.decimals = np.vectorize(Decimal, otypes=[object])(np.concatenate(kept_words))

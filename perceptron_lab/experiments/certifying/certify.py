@@ -15,6 +15,7 @@ from perceptron_lab.algorithms.linear.proofs import PROOF, LinearProof
 from perceptron_lab.core.atomic_files import replace_file
 from perceptron_lab.core.errors import DataError, PlabError
 from perceptron_lab.core.results import OPTIMUM_EXACT
+from perceptron_lab.datasets.parts import files_of, sha256_of_data
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.regular_files import GENERATED
 from perceptron_lab.estimators.learners.learning import Learner
@@ -233,7 +234,7 @@ class _Certifier:
             file, columns = data_of_verdict(source, path, self.problems.base)
             cell = replace(cell, problem=file.name)
             # A certificate of other data would be correct and say nothing of the answer
-            _require_same(sha256_of(file.read_bytes()), source["sha256"])
+            _require_same(sha256_of_data(file), source["sha256"])
             reading, claims = on_saved(saved, file, columns)
         except (PlabError, OSError) as error:
             return replace(cell, message=str(error))
@@ -304,6 +305,9 @@ class _Certifier:
         if reading.path is None:
             replace_file(file, reading.content)
         data = {"file": file.name, "sha256": sha256_of(reading.content)} | reading.fields
+        if reading.parts:
+            digests = map(sha256_of, (reading.content, *reading.more))
+            data["sha256"] = dict(zip(reading.parts, digests, strict=True))
         path = self._record(f"{cell.cell}{SUFFIX}", data, exact.claims)
         if exact.kind is not None:
             cell = replace(cell, kind=self._record(f"{cell.cell}{KIND}", data, [exact.kind]))
@@ -365,9 +369,10 @@ def _refused(outcome: CertifiedCell) -> str:
     """Return why an outcome is no exact proof; empty where the checker accepts its file."""
     if outcome.outcome is not CertificationStatus.CERTIFIED or outcome.path is None:
         return f"no exact proof: {outcome.message}"
-    answers = compiled_checker().check(outcome.path, outcome.data)
+    files = files_of(Path(outcome.data or ""))
+    answers = compiled_checker().check(outcome.path, *files)
     if outcome.kind is not None:
         kind = kinds_checker().check_kind
-        answers += compiled_checker().check(outcome.kind, outcome.data, kind)
+        answers += compiled_checker().check(outcome.kind, *files, prove=kind)
     reasons = [f"{sentence}: {reason}" for sentence, reason in answers if reason]
     return f"the checker refuses {'; '.join(reasons)}" if reasons else ""

@@ -76,6 +76,8 @@ class Certificate:
         As in a result; also None in files that were written before it was kept.
     proof
         Arrays by name that prove what a learner claims.
+    parts
+        Name -> sha256 of each part of data that are a folder or a pattern; of saved results.
     tree
         Text and arrays of the file that it was read from; empty if it comes from no file.
     recorded
@@ -99,6 +101,7 @@ class Certificate:
     weights: FloatArray | None = None
     goal_reached: bool | None = None
     proof: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
     tree: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     recorded: bool = field(default=True, compare=False)
 
@@ -169,7 +172,7 @@ def write_certificate(path: Path, certificate: Certificate) -> str:
     record = {
         name: getattr(certificate, name)
         for name in Certificate.__dataclass_fields__
-        if name not in ("point", "weights", "proof", "tree", "recorded")
+        if name not in ("point", "weights", "proof", "parts", "tree", "recorded")
     }
     base = portable(Path(certificate.base), path.parent)
     record |= {"format": CELL_FORMAT, "bound": asdict(certificate.bound), "base": base}

@@ -7,7 +7,7 @@ user's own file is found by its name, and its hash is compared before it is pars
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +26,14 @@ from perceptron_lab.core.errors import (
 )
 from perceptron_lab.datasets.collections.files import stem_of
 from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.datasets.parts import (
+    difference,
+    digest_of_parts,
+    is_parts,
+    part_digests,
+    parts_of,
+    sha256_of_data,
+)
 from perceptron_lab.datasets.regular_files import GENERATED, confined, sha256_of
 from perceptron_lab.experiments.configuration.components import validated
 from perceptron_lab.experiments.configuration.plan import canonical
@@ -59,14 +67,14 @@ class OwnData:
         """Return what a saved verdict records of its data."""
         columns = {name: value for name, value in asdict(self.columns).items() if value}
         where = {"file": self.file.name, "base": str(self.file.absolute().parent)}
-        return where | {"sha256": sha256_of(self.file), "columns": columns}
+        return where | {"sha256": sha256_of_data(self.file), "columns": columns}
 
     def of_result(self, margin: str | None) -> dict[str, object]:
         """Return what a saved result records of its data, and of its margin, if it states one."""
         parameters = {name: value for name, value in asdict(self.columns).items() if value}
         parameters |= {} if margin in (None, "unit") else {"margin": margin}
         return {
-            "sha256": sha256_of(self.file),
+            "sha256": sha256_of_data(self.file),
             "problem": {
                 "dataset": "files",
                 "parameters": {"files": [self.file.name], **parameters},
@@ -137,11 +145,19 @@ def file_in(folder: Path, name: str, *, named: bool) -> Path:
     return path
 
 
-def check_own_file(path: Path, sha256: str) -> None:
+def check_own_file(path: Path, sha256: str, parts: Mapping[str, str] | None = None) -> None:
     """Raise a ``ChangedDataError`` unless a file has this sha256; an absent one is for its reader.
 
-    A ``DataError`` refuses what is no regular file: reading it might never end.
+    A ``DataError`` refuses what is no regular file: reading it might never end. Of a folder or a
+    pattern the parts are compared with those recorded, if any.
     """
+    if is_parts(path):
+        digests = part_digests(path)
+        if parts and (fault := difference(parts, digests)):
+            raise ChangedDataError(fault)
+        if digest_of_parts(digests) != sha256:
+            raise ChangedDataError("the parts have other names or sha256 than those of the claims")
+        return
     if not path.is_file():
         if path.exists():
             raise DataError(f"{path.name[:80]!r} is no regular file; {MEND}")
@@ -249,7 +265,7 @@ class CertifiedProblems:
             own_file = self._own_file(certificate, record, base)
             if own_file is not None:
                 # Before the file is parsed: a changed one is not trusted to be what it was
-                check_own_file(own_file, certificate.sha256)
+                check_own_file(own_file, certificate.sha256, certificate.parts)
             with confined(self._folder, self._generate):
                 new: Problem = record.load(described["instance"], seed=described["seed"], base=base)
         except ValidationError as error:
@@ -283,9 +299,11 @@ class CertifiedProblems:
         own_file: Path | None = record.own_file(instance, base)
         if own_file is not None and certificate.saved:
             names = certificate.problem["parameters"]["files"]
-            return file_in(
-                base, names[0] if len(names) == 1 else "", named=bool(self.base or self.own)
-            )
+            named = bool(self.base or self.own)
+            path = file_in(base, names[0] if len(names) == 1 else "", named=named)
+            for part in parts_of(path) if is_parts(path) else ():
+                file_in(part.parent, part.name, named=named)
+            return path
         return own_file
 
     def method(self, certificate: Certificate) -> Any:

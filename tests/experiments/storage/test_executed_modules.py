@@ -31,6 +31,7 @@ DATASETS: dict[str, dict[str, Any]] = {
     "margin-sets": {"family": "reflected", "dimension": 4, "rows": 9, "difficulty": 0.3},
     "labelled-sets": {"family": "sparse", "dimension": 6, "rows": 9, "density": 0.3},
     "rows-on-disk": {"dimension": 4, "rows": 20},
+    "rows-in-parts": {"dimension": 4, "rows": 20, "part_rows": 7},
     "offset-classes": {"dimension": 4, "rows": 20},
     "tabular": {"source": "wine", "task": "pairs", "instances": ["wine-0-1"]},
     "reuters": {"instances": ["lei"]},

@@ -1,0 +1,181 @@
+"""Generated rows in parts, none of which is ever stored: each is made where it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from perceptron_lab.cones.operators.parted_rows import PartedRows
+from perceptron_lab.cones.operators.row_source import (
+    LEAST_MEMORY,
+    MEMORY,
+    Dense,
+    RowSource,
+    cached_step,
+    in_order,
+)
+from perceptron_lab.core.refusals import parameter_record
+from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.datasets.generated.generator import (
+    GeneratedDataset,
+    one_thread,
+    plain,
+    seed_sequence,
+)
+from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
+from perceptron_lab.datasets.regular_files import check_generated
+from perceptron_lab.systems import ConicSystem
+
+# Rows generated from one seed; another number would change the rows
+_BLOCK = 2**16
+
+
+class GeneratedPart(RowSource):
+    """One part of generated rows, in single precision; it is made of two numbers and a direction.
+
+    With x_j uniform in [-c_j, c_j], c_j falling from 1 to 1/10, a direction s in {-1, 1}^n and
+    t = <s, x>, a row is sign(t) x + gap s. Each block of 65536 rows has a seed of its own.
+
+    Parameters
+    ----------
+    entropy
+        Seed of all parts.
+    number, count
+        The number of the part, and its rows.
+    direction
+        s, shape ``(n,)``.
+    gap
+        > 0.
+    memory
+        See :class:`~perceptron_lab.cones.operators.row_source.RowSource`.
+    """
+
+    def __init__(
+        self,
+        entropy: Sequence[int],
+        number: int,
+        count: int,
+        direction: Dense,
+        gap: float,
+        memory: int = MEMORY,
+    ) -> None:
+        super().__init__((count, len(direction)), np.float32, memory)
+        self.name = f"part {number} of generated rows"
+        self._entropy, self._number = list(entropy), number
+        self._direction, self._gap = direction.astype(np.float32), gap
+
+    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield consecutive rows, generated anew."""
+        for start in range(0, self.shape[0], _BLOCK):
+            rows = self._block(start // _BLOCK)
+            step = cached_step(self.step, self.shape[1])
+            for first in range(0, len(rows), step):
+                piece = rows[first : first + step]
+                yield slice(start + first, start + first + len(piece)), piece
+
+    def __getitem__(self, indices: IntArray) -> Dense:
+        """Return the rows at the indices, in this order; only their blocks are generated."""
+        return in_order(indices, self._increasing)
+
+    def _increasing(self, indices: IntArray) -> Dense:
+        rows = np.empty((len(indices), self.shape[1]), np.float32)
+        numbers = indices // _BLOCK
+        for number in np.unique(numbers).tolist():
+            here = numbers == number
+            rows[here] = self._block(number)[indices[here] - number * _BLOCK]
+        return rows
+
+    def _block(self, number: int) -> Dense:
+        """Return the rows of a block."""
+        count = min(_BLOCK, self.shape[0] - number * _BLOCK)
+        source = np.random.SeedSequence(self._entropy, spawn_key=(self._number, number))
+        rng = np.random.Generator(np.random.SFC64(source))
+        rows = rng.random((count, self.shape[1]), dtype=np.float32)
+        scales = scales_of(self.shape[1]).astype(np.float32)
+        rows *= 2 * scales
+        rows -= scales
+        with one_thread():
+            scores = rows @ self._direction
+        rows *= np.copysign(np.float32(1), scores)[:, None]
+        rows += np.float32(self._gap) * self._direction
+        return rows
+
+
+def scales_of(dimension: int) -> FloatArray:
+    """Return c, by which the mean of the rows is none of the points with a large margin."""
+    return np.linspace(1.0, 0.1, dimension)
+
+
+@parameter_record
+class RowsInParts(GeneratedDataset):
+    """Rows in parts that are generated where they are read, and never stored; one instance.
+
+    Find y with a_i'y > 0 for all rows a_i = sign(<s, x_i>) x_i + gap s, with the entries of x_i
+    uniform in [-c_j, c_j], c_j falling from 1 to 1/10, and a direction s in {-1, 1}^n. As
+    <s, a_i> >= gap n and norm(a_i) <= norm(c + gap), the unit margin is gap sqrt(n) / norm(c + gap)
+    or more, up to rounding to single precision. Each part is
+    determined by the instance's name, the seed and its number, so that a worker needs no file, and
+    can generate a part again after a failure of another one.
+
+    Parameters
+    ----------
+    rows
+        Number of rows, 1 to 1000000000 (default 1000000).
+    dimension
+        n, 2 to 1000 (default 20).
+    gap
+        0.001 to 1 (default 0.02).
+    part_rows
+        Rows of a part, 1 or more (default 1000000); the last part may have fewer.
+    memory
+        Bytes that a pass over a part may take, 1 MB or more (default 64 MB).
+    """
+
+    rows: Annotated[int, Field(ge=1, le=1_000_000_000)] = 1_000_000
+    dimension: Annotated[int, Field(ge=2, le=1000)] = 20
+    gap: Annotated[float, Field(ge=0.001, le=1)] = 0.02
+    part_rows: Annotated[int, Field(ge=1)] = 1_000_000
+    memory: Annotated[int, Field(ge=LEAST_MEMORY)] = MEMORY
+
+    @property
+    def name(self) -> str:
+        """The instance's name, which contains the parameters that determine the rows."""
+        return f"parts-{self.dimension}x{self.rows}-{plain(self.gap)}-{self.part_rows}"
+
+    def parts(self, seed: int) -> list[GeneratedPart]:
+        """Return the parts, nothing of which is generated yet."""
+        entropy = [int(word) for word in seed_sequence(self.name, seed).generate_state(4)]
+        rng = np.random.default_rng(entropy)
+        direction = rng.choice(np.array([-1.0, 1.0], np.float32), self.dimension)
+        counts = [
+            min(self.part_rows, self.rows - start) for start in range(0, self.rows, self.part_rows)
+        ]
+        return [
+            GeneratedPart(entropy, number, count, direction, self.gap, self.memory)
+            for number, count in enumerate(counts)
+        ]
+
+    @property
+    def margin(self) -> float:
+        """A lower bound of the unit margin.
+
+        Single precision changes a score by at most (1 + gap) n 2^-24 through the rounded entries,
+        and by at most 2 n^2 2^-24 where the sign of <s, x> is not the computed one.
+        """
+        longest = float(np.linalg.norm(scales_of(self.dimension) + self.gap))
+        score = self.gap - (2 * self.dimension + 8) * 2.0**-24
+        return float(score * self.dimension**0.5 / longest * (1 - 2.0**-20))
+
+    def problem(self, seed: int) -> Problem:
+        """Return the instance; its sha256 is that of the first block of the first and last part."""
+        check_generated(4 * self.rows * self.dimension, self.name)
+        parts = self.parts(seed)
+        rows = PartedRows(parts, memory=self.memory)
+        system = ConicSystem.from_rows(rows)
+        ends = (next(parts[number].blocks())[1] for number in (0, -1))
+        sizes = np.array([self.rows, self.dimension, self.part_rows])
+        sha256 = sha256_of_arrays(sizes, *ends)
+        return Problem(self.name, system, sha256, system.facts(self.margin))
