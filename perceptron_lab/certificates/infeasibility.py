@@ -228,7 +228,7 @@ def _prove_at(
     polished = _polished(blocks, close)
     ratio = None if polished is None else _ratio(polished)
     written = all(isinstance(block.image[0], np.ndarray) for block in blocks)
-    if ratio is None and written and orthogonal_factor.ill_conditioned(blocks):
+    if ratio is None and written and orthogonal_factor.may_help(blocks):
         polished = orthogonal_factor.stepped(blocks)
         ratio = None if polished is None else orthogonal_factor.ratio(polished)
     if polished is None or ratio is None or not ratio < 1.0:

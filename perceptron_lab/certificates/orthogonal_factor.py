@@ -17,7 +17,7 @@ import math
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.contract import Automorphism
+from perceptron_lab.certificates.contract import Automorphism, times_transposed
 from perceptron_lab.certificates.rounding import norm_above
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
@@ -27,12 +27,25 @@ from perceptron_lab.numerics.roundoff import SMALLEST, above, gamma, require_iee
 STEPS = 24
 # Below this part of the largest pivot of R the normal equations have lost too many digits
 LOST = 1e-3
+# And below this part they do not even tell a q of 2 from one below 1
+BLURRED = 1e-5
 
 
-def ill_conditioned(blocks: list[Automorphism]) -> bool:
-    """Return whether B B' is so ill-conditioned that an orthogonal factor may help."""
-    factor = _factor(blocks)
-    return factor is not None and bool(_pivots(factor).min() < LOST * _pivots(factor).max())
+def may_help(blocks: list[Automorphism]) -> bool:
+    """Return whether B B' is ill-conditioned, and q not clearly too large by Cholesky's factor."""
+    product = np.sum([times_transposed(block.image[0]) for block in blocks], axis=0)
+    if sum(len(block.unit) for block in blocks) < len(product) or not np.isfinite(product).all():
+        return False
+    try:  # Cholesky's pivots of B B' are those of R, but for rounding
+        factor = np.linalg.cholesky(product)
+    except np.linalg.LinAlgError:
+        return True
+    pivots = factor.diagonal()
+    if pivots.min() < BLURRED * pivots.max():
+        return True
+    residual = np.sum([block.image[0] @ block.unit for block in blocks], axis=0)
+    image = scipy.linalg.solve_triangular(factor, residual, lower=True, check_finite=False)
+    return bool(pivots.min() < LOST * pivots.max() and image @ image < 2.0)
 
 
 def stepped(blocks: list[Automorphism]) -> list[Automorphism] | None:

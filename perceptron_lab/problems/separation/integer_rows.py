@@ -36,6 +36,8 @@ _FEWEST: Final = 5  # Bits of weights in one exact product of doubles
 _MOST_PARTS: Final = 64  # Products of doubles that take the place of one of integers
 _MOST_SHIFT: Final = 900  # Numbers of so many bits are doubles
 _FEW: Final = 4  # Rows are copied for a product if the others are so many times more
+_SLICE: Final = 20  # Bits of entries and of weights in one exact product of doubles
+_SLICED_ROWS: Final = 2**12  # Sums of so many products of two slices are below 2^53
 _SMALL: Final = 2.0**61  # Integers below it, and sums of two, fit in 64 bits
 
 
@@ -126,6 +128,9 @@ class IntegerRows:
         )
         if self.exact is None and bits >= _FEWEST and largest < _SMALL:
             return self._combined_in_parts(rows, np.array(weights, dtype=np.int64), bits)
+        sliced = self.exact is None and not self.sparse and self._digits < _MOST_SHIFT
+        if sliced and largest < _SMALL:
+            return self._combined_in_slices(rows, np.array(weights, dtype=np.int64))
         if self.sparse:
             sums = [0] * self.width
             for row, weight in zip(self.entries(rows), map(int, weights), strict=True):
@@ -153,6 +158,26 @@ class IntegerRows:
             part[slice(None) if few else rows] = signs * (rest >> shift & (1 << bits) - 1)
             sums = np.ldexp(columns @ part, self.shifts)
             total += sums.astype(np.int64).astype(object) << shift
+        return [int(entry) for entry in total]
+
+    def _combined_in_slices(self, rows: IntArray, weights: IntArray) -> list[int]:
+        """Return the sum by products of slices of entries and weights, which are exact."""
+        total, count = np.zeros(self.width, dtype=object), -(-self._digits // _SLICE)
+        sizes, signs, mask = np.abs(weights), np.sign(weights), (1 << _SLICE) - 1
+        positions = range(0, int(sizes.max(initial=0)).bit_length(), _SLICE)
+        for start in range(0, len(rows), _SLICED_ROWS):
+            check_time()
+            batch = slice(start, start + _SLICED_ROWS)
+            # Integers over a power of two, below 1: each turn splits off their next bits
+            rest = np.ldexp(self.doubles[rows[batch]], self.shifts - count * _SLICE)
+            parts = [signs[batch] * (sizes[batch] >> shift & mask) for shift in positions]
+            factors = np.array(parts, dtype=np.float64)
+            for place in range((count - 1) * _SLICE, -1, -_SLICE):
+                rest *= 2.0**_SLICE
+                leading = np.trunc(rest)
+                rest -= leading
+                for sums, shift in zip(factors @ leading, positions, strict=True):
+                    total += sums.astype(np.int64).astype(object) << (place + shift)
         return [int(entry) for entry in total]
 
     def scores(self, rows: IntArray, direction: Sequence[int]) -> list[int]:

@@ -25,7 +25,7 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from scipy.special import expit
 
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import AnyArray, FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.sparse_arrays import scaled_rows
 from perceptron_lab.problems.separation.integer_rows import IntegerRows, column_sizes
@@ -43,6 +43,8 @@ _LOOKS: Final = (8, 12, 16, 20, 24, STEPS)  # Steps after which a partition is p
 _HALVES: Final = 12
 _CANDIDATES: Final = 20  # Sparse rows per column among which independent ones are looked for
 _RANDOM: Final = 2**30
+_SAMPLE: Final = 25  # Rows per column of which many rows are represented, if they suffice
+_EVEN: Final = 1e-3  # Least pivot of sufficient ones, relative to the largest
 _DAMPING: Final = 1e-13  # Added to the diagonal of a curvature with ones on it
 _STILL: Final = 1e-9  # Norm of the gradient, relative to its terms, that counts as 0
 _GROWTH: Final = (
@@ -147,8 +149,25 @@ def _pivot_rows(weighted: FloatArray | sp.csr_array) -> IntArray:
     check_time(12.0 * max(weighted.shape) * min(weighted.shape) ** 2)
     sizes = np.abs(weighted).max(axis=0)
     scaled = weighted / np.where(sizes > 0.0, sizes, 1.0)
-    order = sla.qr(scaled.T, mode="r", pivoting=True, overwrite_a=True, check_finite=False)[1]
+    sample = _sample(scaled)
+    triangle, order = sla.qr(scaled[sample].T, mode="r", pivoting=True, check_finite=False)
+    if _even(triangle):
+        order = sample[order]
+    elif len(sample) < len(scaled):
+        order = sla.qr(scaled.T, mode="r", pivoting=True, overwrite_a=True, check_finite=False)[1]
     return np.asarray(order[: min(weighted.shape)], dtype=np.int64)
+
+
+def _sample(rows: FloatArray) -> IntArray:
+    """Return indices of evenly spaced rows if there are far more rows than columns, else of all."""
+    step = len(rows) // (2 * _SAMPLE * rows.shape[1] + 1)
+    return np.arange(0, len(rows), 2 * step if step else 1)
+
+
+def _even(triangle: AnyArray) -> bool:
+    """Return whether a pivoted factor has no small pivots."""
+    pivots = np.abs(np.diagonal(triangle))
+    return bool(pivots.min(initial=np.inf) > _EVEN * pivots.max(initial=0.0))
 
 
 def span_of(rows: IntegerRows, overlap: IntArray, leading: IntArray) -> NullSpace:
@@ -379,20 +398,37 @@ def logistic_proposals(rows: FloatArray | sp.csr_array) -> Iterator[PartitionPro
 
 
 class _Basis:
-    """An orthonormal basis Q of the columns of A, A P = Q R up to dependent ones."""
+    """A basis Q of the columns of A, A P = Q R up to dependent ones.
+
+    It is orthonormal, or nearly so where R is that of a sample of many rows.
+    """
 
     def __init__(self, rows: FloatArray) -> None:
         check_time(20.0 * rows.size * rows.shape[1])
         sizes = np.abs(rows).max(axis=0)
         self._sizes = np.where(sizes > 0.0, sizes, 1.0)
+        self._width = rows.shape[1]
+        scaled = rows / self._sizes
+        sample = _sample(scaled)
+        if len(sample) < len(scaled) and self._factored(scaled, sample):
+            return
         q, r, self._order = sla.qr(
-            rows / self._sizes, mode="economic", pivoting=True, overwrite_a=True, check_finite=False
+            scaled, mode="economic", pivoting=True, overwrite_a=True, check_finite=False
         )
         diagonal = np.abs(np.diagonal(r))
         rank = int(np.count_nonzero(diagonal > 1e-13 * diagonal.max(initial=0.0)))
         self.table: FloatArray = np.ascontiguousarray(q[:, :rank])
         self._triangle = r[:rank, :rank]
-        self._width = rows.shape[1]
+
+    def _factored(self, scaled: FloatArray, sample: IntArray) -> bool:
+        """Set Q = A P R^-1 with the R of a sample, if its columns are far from dependent."""
+        r, self._order = sla.qr(scaled[sample], mode="r", pivoting=True, check_finite=False)
+        self._triangle = r[: self._width] * math.sqrt(len(scaled) / len(sample))
+        if not _even(self._triangle):
+            return False
+        inverse = sla.solve_triangular(self._triangle, np.eye(self._width))
+        self.table = scaled[:, self._order] @ inverse
+        return True
 
     def newton(self, weights: FloatArray, gradient: FloatArray) -> FloatArray:
         """Return the Newton step, with eigenvalues of the Hessian bounded away from 0."""
