@@ -242,6 +242,9 @@ BLOCK = 1024  # Examples presented in one batch; sparse ones become dense
 class OnlineClassifier(SeparatingClassifier):
     """Base class of perceptrons: w <- w + s_i x_i whenever s_i f(x_i) is not above a limit.
 
+    The number of updates grows with the inverse square of the margin. ``max_iter`` is less by
+    default than for other methods: raise it for margins near ``tol``.
+
     Examples are processed in their order. ``fit`` cycles through them, from 0 or from the last
     functions (``warm_start``), see
     :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`; ``partial_fit`` presents
@@ -254,6 +257,7 @@ class OnlineClassifier(SeparatingClassifier):
         rows (``directional``), and ``tol`` is relative to the largest norm.
     """
 
+    max_iter: Count = 20_000
     normalized: bool = True
 
     @abstractmethod
