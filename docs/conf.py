@@ -20,6 +20,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
     "from_code.extension",
 ]
@@ -28,7 +29,8 @@ default_role = "key"
 smartquotes = False  # a' is a transposed
 highlight_language = "python"
 
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+html_math_renderer = "mathml"  # from_code.mathml
 myst_heading_anchors = 3
 autodoc_typehints = "none"  # docstrings say what is given, with shapes and ranges
 autodoc_preserve_defaults = True
@@ -60,7 +62,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "perceptron_lab"
 # Pages without others below them
-_ALONE = ("index", "start", "concepts", "which-algorithm", "generated/reference")
+_ALONE = ("index", "start", "concepts", "which-algorithm")
 html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

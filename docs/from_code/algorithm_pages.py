@@ -8,7 +8,10 @@ from typing import Any
 
 import perceptron_lab
 from from_code import errata
-from from_code.docstrings import escaped, running_text, sections, summary_and_rest
+from from_code.algorithm_families import ABOUT as FAMILY_TEXTS
+from from_code.algorithm_families import by_family
+from from_code.docstrings import escaped, prose, running_text, sections, summary_and_rest
+from from_code.formulas import latex
 from from_code.parameters import parameters_text
 from from_code.small_run import ABOUT, DIMENSION, ROWS, small_run
 from from_code.themed_pictures import image, save_both
@@ -16,6 +19,7 @@ from from_code.written import keep_only, write_text
 from perceptron_lab import Result, list_names, show
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import Guarantee
 
 _ROOT = Path(perceptron_lab.__file__).resolve().parents[1]
 _CURVE = 4  # Records from which on a trace is worth a picture
@@ -38,26 +42,30 @@ def write(folder: Path) -> None:
 
 
 def index(known: list[dict[str, Any]]) -> str:
-    """Return the page that lists all algorithms, those of this package before other solvers."""
-    own = [one for one in known if not _is_peer(one["name"])]
-    others = [one for one in known if _is_peer(one["name"])]
+    """Return the page that lists all algorithms by their families, wrapped solvers last."""
+    summaries = {one["name"]: one["summary"] for one in known}
     text = (
         "Algorithms\n==========\n\n"
         "One page each, made from the code: the docstring, the step as it runs, its parameters, "
-        "its guarantee and a run.\n\n"
+        "its guarantee and a run. The symbols are those of the :doc:`/concepts`.\n\n"
         f"All runs are on the same system: {ABOUT}\n\n"
     )
-    for heading, some in (("Of this package", own), ("Other solvers, proved like all", others)):
-        rows = "".join(
-            f"   * - :doc:`{one['name']}`\n     - {escaped(one['summary'])}\n" for one in some
-        )
-        pages = "".join(f"   {one['name']}\n" for one in some)
+    for family, names in by_family().items():
+        rows = "".join(_line(name, summaries[name]) for name in names)
+        pages = "".join(f"   {name}\n" for name in names)
         text += (
-            f"{heading}\n{'-' * len(heading)}\n\n"
-            f".. list-table::\n   :widths: 30 70\n\n{rows}\n"
-            f".. toctree::\n   :hidden:\n\n{pages}\n"
+            f"{family}\n{'-' * len(family)}\n\n{FAMILY_TEXTS[family]}\n\n"
+            ".. list-table::\n   :header-rows: 1\n   :widths: 25 45 30\n\n"
+            f"   * - name\n     - summary\n     - updates at most\n{rows}\n"
+            f".. toctree::\n   :hidden:\n   :caption: {family}\n\n{pages}\n"
         )
     return text
+
+
+def _line(name: str, summary: str) -> str:
+    formula = registry.load("algorithm", name).guarantee.formula
+    shown = f":math:`{latex(formula)}`" if formula else "no bound"
+    return f"   * - :doc:`{name}`\n     - {prose(summary)}\n     - {shown}\n"
 
 
 def page(name: str, systems: dict[str, str] | None, folder: Path) -> str:
@@ -85,14 +93,9 @@ def page(name: str, systems: dict[str, str] | None, folder: Path) -> str:
     )
 
 
-def _is_peer(name: str) -> bool:
-    """Whether a name is that of another solver, by where it is registered."""
-    return str(registry.target("algorithm", name)).startswith("perceptron_lab.algorithms.external.")
-
-
 def _opening(text: str) -> str:
     summary, rest = summary_and_rest(text)
-    return f"**{escaped(summary)}**\n\n{running_text(rest)}"
+    return f"{prose(summary)}\n\n{running_text(rest)}"
 
 
 def _step(record: type) -> str:
@@ -114,15 +117,28 @@ def _run(name: str) -> tuple[Result | None, str]:
         return None, f"None when these pages were made: {refusal}."
 
 
-def _guarantee(record: type, result: Result | None) -> str:
-    """Return what ``bound`` says of itself, and its value beside what the run needed."""
-    said = running_text(inspect.getdoc(record.bound) or "")  # type: ignore[attr-defined]
+def _guarantee(record: Any, result: Result | None) -> str:
+    """Return the statement of the algorithm, and its value for the run where there is one."""
+    text = stated(record.guarantee)
     if result is None:
-        return said
+        return text
     if result.bound.value is None:
-        return f"{said}\n\nFor the run below there is none: {escaped(result.bound.reason)}."
+        return f"{text}\n\nFor the run below there is none: {escaped(result.bound.reason)}."
     bound = escaped(str(result.bound))
-    return f"{said}\n\nFor the run below, with the margin that it proved: {bound}."
+    return f"{text}\n\nFor the run below, with the margin that it proved: {bound}."
+
+
+def stated(guarantee: Guarantee) -> str:
+    """Return a guarantee as a formula with its source and its conditions."""
+    note = prose(guarantee.note)
+    if not guarantee.formula:
+        return f"No bound on the number of updates: {note}."
+    of = f" of `{guarantee.paper}`" if guarantee.paper else ""
+    opening = "at most" if "<=" not in guarantee.formula else "t with"
+    return (
+        f"The number of updates is {opening}\n\n.. math::\n\n    {latex(guarantee.formula)}\n\n"
+        f"Source: {escaped(guarantee.theorem)}{of}{f'; {note}' if note else ''}."
+    )
 
 
 def _shown(name: str, result: Result, folder: Path) -> str:

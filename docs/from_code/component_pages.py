@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from from_code.docstrings import escaped, running_text, sections, summary_and_rest
+from from_code.docstrings import escaped, prose, running_text, sections, summary_and_rest
 from from_code.parameters import parameters_text
 from from_code.written import write_text
 from perceptron_lab import list_names, show
@@ -39,7 +39,7 @@ def _section(kind: str, name: str) -> str:
     found = sections(meaning["documentation"])
     summary, rest = summary_and_rest(found[""])
     parameters = parameters_text(found.get("Parameters", ""), meaning["parameters"])
-    parts = [f"{name}\n{'-' * len(name)}", f"**{escaped(summary)}**", running_text(rest)]
+    parts = [f"{name}\n{'-' * len(name)}", prose(summary), running_text(rest)]
     parts += [parameters]
     if "References" in found:
         parts.append(f"*References:* {escaped(found['References'])}")

@@ -1,13 +1,16 @@
-"""Docstrings as reStructuredText: formulas in plain text become blocks, and nothing is markup.
+"""Docstrings as reStructuredText: formulas in plain text are typeset, and nothing else is markup.
 
 The docstrings of this project are plain text that reads well in a terminal: formulas stand in
-indented paragraphs, and ``*``, ``|`` and ``_`` are mathematics.
+indented paragraphs or in sentences, and ``*``, ``|`` and ``_`` are mathematics.
 """
 
 from __future__ import annotations
 
 import re
 from textwrap import dedent, indent
+
+from from_code.formulas import block as formula_of
+from from_code.formulas import typeset
 
 _UNDERLINED = re.compile(r"^(?P<name>[A-Z][A-Za-z ]+)\n-{3,}[ \t]*$", re.MULTILINE)
 _MARKUP = re.compile(r"(``.+?``|:[\w:]+:`[^`]+`|`[^`\n]+`|https?://\S+)", re.DOTALL)
@@ -26,21 +29,36 @@ def as_restructured_text(docstring: str) -> str:
     found = sections(docstring)
     texts = [running_text(found.pop(""))]
     for name, text in found.items():
-        shown = text if name == "Examples" else escaped(text)
+        shown = text if name == "Examples" else entries(text)
         texts.append(f"{name}\n{'-' * len(name)}\n{shown}")
     return "\n\n".join(texts) + "\n"
 
 
 def running_text(text: str) -> str:
-    """Return paragraphs as reStructuredText; indented ones become blocks of plain text."""
+    """Return paragraphs as reStructuredText; indented ones become formulas or plain text."""
     shown = []
     for block in re.split(r"\n(?:[ \t]*\n)+", text.strip("\n")):
-        table = re.match(r"=+ +=+", block)
-        if block.startswith(("    ", "  ")) and dedent(block) != block:
-            shown.append(f".. code-block:: text\n\n{indent(dedent(block), '    ')}")
+        if block.startswith("  ") and dedent(block) != block:
+            formula = formula_of(block)
+            directive = ".. math::" if formula else ".. code-block:: text"
+            shown.append(f"{directive}\n\n{indent(formula or dedent(block), '    ')}")
         else:
-            shown.append(block if table else escaped(block))
+            shown.append(block if re.match(r"=+ +=+", block) else prose(block))
     return "\n\n".join(shown)
+
+
+def prose(text: str) -> str:
+    """Return a paragraph with its formulas typeset and nothing else as markup."""
+    parts = _MARKUP.split(text)
+    parts[::2] = [typeset(part) for part in parts[::2]]
+    return escaped("".join(parts))
+
+
+def entries(text: str) -> str:
+    """Return a section such as Parameters, whose lines without indentation are names."""
+    return "\n".join(
+        prose(line) if line.startswith(" ") else escaped(line) for line in text.split("\n")
+    )
 
 
 def escaped(text: str) -> str:

@@ -6,10 +6,19 @@ import re
 from pathlib import Path
 from typing import Any
 
-from from_code import algorithm_pages, component_pages, reference, repository_links, start_pictures
+from from_code import (
+    algorithm_pages,
+    component_pages,
+    markdown_formulas,
+    mathml,
+    reference,
+    repository_links,
+    start_pictures,
+)
 from from_code.docstrings import as_restructured_text
 from from_code.paper_keys import paper_key
 from from_code.themed_pictures import save_both
+from from_code.written import keep_only
 from scripts import draw_packages
 
 GENERATED = "generated"
@@ -22,6 +31,8 @@ def setup(app: Any) -> dict[str, Any]:
     # Before the gallery, whose examples register an algorithm of their own.
     app.connect("builder-inited", _make, priority=100)
     app.connect("source-read", repository_links.without_folders)
+    app.connect("source-read", markdown_formulas.typeset_notes)
+    mathml.setup(app)
     app.connect("autodoc-process-docstring", _translate, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", _skip)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
@@ -32,7 +43,8 @@ def _make(app: Any) -> None:
     folder = Path(app.srcdir) / GENERATED
     algorithm_pages.write(folder / "algorithms")
     component_pages.write(folder)
-    reference.write(folder / "reference.rst")
+    keep_only(folder, {f"{kind}.rst" for kind in component_pages.KINDS})
+    reference.write(folder / "reference")
     start_pictures.write(folder / "pictures")
     save_both(draw_packages.draw, folder / "pictures", "packages")
 

@@ -6,7 +6,7 @@ import re
 from textwrap import dedent, indent
 from typing import Any
 
-from from_code.docstrings import escaped
+from from_code.docstrings import escaped, prose
 
 _ENTRY = re.compile(r"^(?P<names>[A-Za-z_][\w, ]*?)(?: : .*)?$", re.MULTILINE)
 
@@ -17,7 +17,7 @@ def parameters_text(section: str, known: list[dict[str, Any]]) -> str:
     shown = []
     for names, meaning in entries(section):
         told = [ranges.pop(name) for name in names if name in ranges]
-        lines = [escaped(dedent(meaning).strip()), *(_range(one, len(names) > 1) for one in told)]
+        lines = [prose(dedent(meaning).strip()), *(_range(one, len(names) > 1) for one in told)]
         shown.append(_entry(names, lines))
     shown += [_entry([name], [_range(one, False)]) for name, one in ranges.items()]
     return "\n\n".join(shown)

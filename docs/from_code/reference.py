@@ -1,19 +1,22 @@
-"""The Python reference: every public name, by its docstring."""
+"""The Python reference: a page per module, of its public names by their docstrings."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from from_code.written import write_text
+from from_code.docstrings import prose, summary_and_rest
+from from_code.written import keep_only, write_text
 
 TOPICS = {
-    "Answers": (
-        *("solve", "Result", "Status", "Budget", "ConicSystem", "separation", "maximum_support"),
-        *("negative_margin", "optimum", "EllipsoidSeparationClassifier", "SoftEllipsoidClassifier"),
-    ),
+    "Solving": ("solve", "Result", "Status", "Budget"),
+    "Systems": ("ConicSystem",),
+    "Labels": ("separation", "maximum_support", "negative_margin"),
+    "Optima": ("optimum",),
+    "Estimators": ("EllipsoidSeparationClassifier", "SoftEllipsoidClassifier"),
     "Experiments": (
         *("run", "Results", "check", "status", "report", "pages", "verify", "certify", "compare"),
         *("ExperimentConfig", "fetch_data", "verify_data"),
@@ -45,27 +48,58 @@ def public_names() -> dict[str, tuple[str, ...]]:
     return {"perceptron_lab": tuple(name for names in TOPICS.values() for name in names)} | BEYOND
 
 
-def write(path: Path) -> None:
-    """Write the page."""
-    write_text(path, page())
+def write(folder: Path) -> None:
+    """Write a page per topic of :mod:`perceptron_lab` and per further module, and their list."""
+    pages = {
+        topic.lower(): page(topic, "perceptron_lab", names) for topic, names in TOPICS.items()
+    } | {module: page(f"``{module}``", module, names) for module, names in BEYOND.items()}
+    for name, text in pages.items():
+        write_text(folder / f"{name}.rst", text)
+    write_text(folder / "index.rst", index())
+    keep_only(folder, {"index.rst", *(f"{name}.rst" for name in pages)})
 
 
-def page() -> str:
-    """Return the page: ``perceptron_lab`` by topics, then the names beyond it by module."""
-    text = "Python reference\n================\n\n.. currentmodule:: perceptron_lab\n\n"
+def index() -> str:
+    """Return the list of all names with the first sentence of each, by page."""
+    text = (
+        "Python reference\n================\n\n"
+        "Every public name. ``from perceptron_lab import NAME`` imports the names of the "
+        "first sections; the others come from the module that heads their section. Each page has the "
+        "parameters with shapes and ranges, the errors, a tested example and a link to the source."
+        "\n\n"
+    )
     for topic, names in TOPICS.items():
-        text += f"{topic}\n{'-' * len(topic)}\n\n" + _documented("perceptron_lab", names)
-    text += "Beyond the front door\n---------------------\n\n"
+        text += _listed(topic, topic.lower(), "perceptron_lab", names)
     for module, names in BEYOND.items():
-        text += f"``{module}``\n{'~' * (len(module) + 4)}\n\n" + _documented(module, names)
-    return text
+        text += _listed(f"``{module}``", module, module, names)
+    pages = "".join(f"   {name}\n" for name in (*map(str.lower, TOPICS), *BEYOND))
+    return f"{text}.. toctree::\n   :hidden:\n\n{pages}"
 
 
-def _documented(module: str, names: tuple[str, ...]) -> str:
-    return "".join(_directive(getattr(import_module(module), one), module, one) for one in names)
+def page(title: str, module: str, names: Sequence[str]) -> str:
+    """Return the page of some names of a module."""
+    heading = f"{title}\n{'=' * len(title)}\n\n"
+    return f"{heading}.. currentmodule:: {module}\n\n" + "".join(
+        _directive(getattr(import_module(module), name), module, name) for name in names
+    )
+
+
+def _listed(title: str, document: str, module: str, names: Sequence[str]) -> str:
+    rows = "".join(_row(module, name) for name in names)
+    return (
+        f"{title}\n{'-' * len(title)}\n\n:doc:`Page <{document}>`\n\n"
+        f".. list-table::\n   :widths: 30 70\n\n{rows}\n"
+    )
+
+
+def _row(module: str, name: str) -> str:
+    subject = getattr(import_module(module), name)
+    role = "class" if inspect.isclass(subject) else "func"
+    summary, _ = summary_and_rest(inspect.getdoc(subject) or "")
+    return f"   * - :{role}:`{name} <{module}.{name}>`\n     - {prose(summary)}\n"
 
 
 def _directive(subject: Any, module: str, name: str) -> str:
     kind = "class" if inspect.isclass(subject) else "function"
     options = "   :members:\n" if kind == "class" else ""
-    return f".. auto{kind}:: {module}.{name}\n{options}\n"
+    return f"{name}\n{'-' * len(name)}\n\n.. auto{kind}:: {module}.{name}\n{options}\n"

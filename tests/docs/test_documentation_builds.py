@@ -18,7 +18,7 @@ from perceptron_lab.core import registry
 
 ROOT = Path(__file__).parents[2]
 README_OF_DATA = ROOT / "data" / "README.md"
-TOOLS = ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "myst_parser")
+TOOLS = ("latex2mathml", "sphinx", "pydata_sphinx_theme", "sphinx_gallery", "myst_parser")
 MISSING = [name for name in TOOLS if importlib.util.find_spec(name) is None]
 # What a browser loads by itself, and with it pictures and scripts of others
 LOADED = {"img": "src", "script": "src", "iframe": "src", "source": "src", "link": "href"}

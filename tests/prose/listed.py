@@ -157,8 +157,15 @@ UNTIED: Listed = {
     },
     "docs/glossary.md": {"| of answers | meaning": "0 is the origin"},
     "docs/guarantees.md": {
-        "| name | description | bound": "formulas of theorems",
-        "L bounds the norms": "definitions",
+        "| symbol | meaning |": "definitions",
+        "| Perceptrons | updates": "formulas of theorems",
+        "| Large margins | updates": "formulas of theorems",
+        "| Nearest points of the hull | updates": "formulas of theorems",
+        "| Smoothing | updates": "formulas of theorems",
+        "| Saddle points | updates": "formulas of theorems",
+        "| Rescaling, ellipsoids and other bodies | updates": "formulas of theorems",
+        "| Interior points | updates": "formulas of theorems",
+        "| Combinations | updates": "formulas of theorems",
     },
     "docs/installing.md": {
         "The table lists the size": "the name of a processor",

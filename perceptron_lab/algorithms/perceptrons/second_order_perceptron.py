@@ -103,8 +103,8 @@ class SecondOrderPerceptron(MistakeDriven[SecondOrderState], InCoordinates[Secon
 
         sum <u_i, y> <= sqrt((a + sum <u_i, y>^2) L),   L = ln det(I + S/a),
 
-    (Cesa-Bianchi et al., from v'(a I + S)^-1 v <= L, which no mistake violates). With
-    <u_i, y> <= 1, the sum is at most Q = (L + sqrt(L^2 + 4 a L)) / 2, and L <= n ln(1 + k/(n a)); a margin rho
+    (Cesa-Bianchi et al., from v'(a I + S)^-1 v <= L, which no mistake violates). With <u_i, y> <=
+    1, the sum is at most Q = (L + sqrt(L^2 + 4 a L)) / 2, and L <= n ln(1 + k/(n a)); a margin rho
     gives k rho <= Q: k = O((n/rho) ln(n/(a rho))) instead of 1 / rho^2, and 1 / rho^2 as a ->
     infinity. It is not polynomial: rows (cos t, sin t, rho), normalised, with three general t take
     updates of the order of sqrt(a) / rho. :class:`.CorrelationRescaling` makes it so.

@@ -1,0 +1,36 @@
+"""Formulas as MathML, which browsers typeset by themselves: no script, no font, no network."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+
+
+def setup(app: Any) -> None:
+    """Make MathML the renderer of formulas in HTML."""
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+
+
+def element(latex: str, display: str) -> str:
+    r"""Return the MathML of a formula, with its LaTeX as the alternative text.
+
+    Examples
+    --------
+    >>> element(r"\rho", "inline")[-50:]
+    'alttext="\\rho"><mrow><mi>&#x003C1;</mi></mrow></math>'
+    """
+    math = convert(latex, display=display)
+    return math.replace(f'display="{display}"', f'display="{display}" alttext="{escape(latex)}"', 1)
+
+
+def _inline(writer: Any, node: nodes.Element) -> None:
+    writer.body.append(element(node.astext(), "inline"))
+    raise nodes.SkipNode
+
+
+def _block(writer: Any, node: nodes.Element) -> None:
+    writer.body.append(f'<div class="formula">{element(node.astext(), "block")}</div>')
+    raise nodes.SkipNode

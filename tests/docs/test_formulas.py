@@ -1,0 +1,95 @@
+"""Formulas of docstrings and notes are typeset, as they are meant."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+
+import pytest
+from from_code.formulas import NoFormulaError, block, latex, typeset
+
+from perceptron_lab.core import registry
+from tests.prose.pages import PAGES
+
+needs_mathml = pytest.mark.skipif(
+    importlib.util.find_spec("latex2mathml") is None, reason="latex2mathml is not installed"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1 / rho^2 + 2 N / rho", r"\frac{1}{\rho^{2}} + \frac{2 N}{\rho}"),
+        ("norm(A w) / <e, w>", r"\frac{\lVert A w \rVert}{\langle e , w \rangle}"),
+        ("a'v_i / a'v_0", r"\frac{a^{\prime} v_{i}}{a^{\prime} v_{0}}"),
+        ("x <- x + a", r"x \leftarrow x + a"),
+        ("max_p <-p, A*y>", r"\max_{p} \langle - p , A^{*} y \rangle"),
+        ("ln(1/r0(rho))", r"\ln \left( \frac{1}{r_{0} \left( \rho \right)} \right)"),
+        ("f_max R^2", r"f_{\mathrm{max}} R^{2}"),
+        ("sum_i w_i / 2", r"\sum_{i} \frac{w_{i}}{2}"),
+        ("omega^(-1/2)", r"\omega^{- \frac{1}{2}}"),
+        ("x'^2", r"{x^{\prime}}^{2}"),
+    ],
+)
+def test_a_formula_keeps_its_meaning(text: str, expected: str) -> None:
+    assert latex(text) == expected
+
+
+@pytest.mark.parametrize("text", ["/", "(x", "x)", "x # y", "x ^"])
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(NoFormulaError):
+        latex(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A sum of squares and/or a norm, see (2.11).",
+        "Between 0.35 and 0.94, (default 1e-9).",
+        "The learner's I/O, section 3.6 - or nothing.",
+    ],
+)
+def test_prose_stays_as_it_is(text: str) -> None:
+    assert typeset(text) == text
+
+
+def test_only_the_formula_of_a_sentence_is_marked() -> None:
+    shown = typeset("It makes (at most a / b) steps while a cut a with a'x <= 0 exists, T <= 2.")
+    assert re.findall(":math:`([^`]*)`", shown) == [
+        r"\frac{a}{b}",
+        r"a^{\prime} x \le 0",
+        r"T \le 2",
+    ]
+    assert shown.startswith("It makes (at most :math:")
+    assert shown.endswith("`.")
+
+
+def test_a_block_with_words_of_the_text_is_one_formula() -> None:
+    assert r"\text{ argmin }" not in block("    x = argmin over t in [0, 1] of norm(t)")
+    assert block("    plab run small.yaml --dry-run") == ""
+
+
+@needs_mathml
+@pytest.mark.parametrize("name", registry.names("algorithm"))
+def test_every_formula_of_an_algorithm_becomes_mathml(name: str) -> None:
+    from from_code.docstrings import as_restructured_text
+    from from_code.mathml import element
+
+    record = registry.load("algorithm", name)
+    if record.guarantee.formula:
+        assert element(latex(record.guarantee.formula), "block").endswith("</math>")
+    shown = as_restructured_text(inspect.getdoc(record) or "")
+    for formula in re.findall(":math:`([^`]*)`|math::\n\n    (.*)", shown):
+        assert element("".join(formula), "inline").startswith("<math")
+
+
+@needs_mathml
+def test_every_formula_of_a_note_becomes_mathml() -> None:
+    from from_code.markdown_formulas import translated
+    from from_code.mathml import element
+
+    for page, text in PAGES.items():
+        if page.startswith("docs/notes/"):
+            for formula in re.findall(r"\$\$\n(.*)\n\$\$|\$([^$\n]+)\$", translated(text)):
+                assert element("".join(formula), "inline").startswith("<math"), formula
