@@ -249,3 +249,69 @@ def test_files_named_by_a_workflow_exist_or_are_created(name: str) -> None:
     for folder in re.findall(r"^ +path: (\S+)$", text, re.MULTILINE):
         top, inner = folder.split("/")[:2]
         assert {f"/{top}/*", f"/{top}/{inner}".rstrip("/") + "/"} & {*ignored}
+
+
+class Label(Part):
+    label: str
+    required: bool = False
+
+
+class Attributes(Part):
+    label: str = ""
+    description: str = ""
+    render: str = ""
+    value: str = ""
+    options: list[str] | list[Label] = []
+
+
+class Element(Part):
+    type: Literal["markdown", "textarea", "input", "dropdown", "checkboxes"]
+    id: Annotated[str, Field(pattern="^[a-z-]+$")]
+    attributes: Attributes
+    validations: dict[Literal["required"], bool] = {}
+
+    @model_validator(mode="after")
+    def _choices_have_options(self) -> Self:
+        assert bool(self.attributes.options) == (self.type in ("dropdown", "checkboxes"))
+        assert self.attributes.label or self.type == "markdown"
+        return self
+
+
+class Form(Part):
+    name: str
+    description: str
+    labels: list[str]
+    body: Annotated[list[Element], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _identifiers_differ(self) -> Self:
+        names = [element.id for element in self.body]
+        assert len(names) == len(set(names))
+        return self
+
+
+FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml"))
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
+def test_the_syntax_is_that_of_an_issue_form(path: Path) -> None:
+    form = Form.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    assert form.body[0].validations == {"required": True}
+
+
+@pytest.mark.parametrize(
+    ("right", "invalid"),
+    [
+        ("type: dropdown", "type: menu"),
+        ("id: answer", "id: command"),
+        ("options:", "choices:"),
+        ("label: Version", "labels: Version"),
+        ("required: true", "required: yes please"),
+    ],
+)
+def test_mistakes_in_an_issue_form_are_detected(right: str, invalid: str) -> None:
+    (path,) = [path for path in FORMS if path.stem == "wrong-answer"]
+    text = path.read_text(encoding="utf-8")
+    assert right in text
+    with pytest.raises(ValidationError):
+        Form.model_validate(yaml.safe_load(text.replace(right, invalid, 1)))

@@ -76,9 +76,9 @@ def page(name: str, systems: dict[str, str] | None, folder: Path) -> str:
     result, refusal = _run(name)
     parts = {
         "": _opening(found.pop("")),
+        "Guarantee": _guarantee(record, result),
         "The step, as it runs": _step(record),
         "Parameters": parameters_text(found.pop("Parameters", ""), meaning["parameters"]),
-        "Guarantee": _guarantee(record, result),
         "A run": _shown(name, result, folder) if result else escaped(refusal),
         "Where it runs": _where(systems),
         "Printed otherwise": errata.table(record),

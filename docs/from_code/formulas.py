@@ -283,7 +283,7 @@ def _trimmed(run: str) -> list[tuple[str, str, str]]:
     """Return the ways to read a run: without its articles, signs and brackets of the text."""
     match = re.fullmatch(
         r"((?:[-+=/:;,|<>]+\s+)*(?:a\s+(?![-+=<>/^]))?)(.*?)"
-        r"((?:(?<![-+=/<>])\s+a|\s+[-+=/<>]+)*[.,;:]*)",
+        r"((?:(?<![-+=/<>])\s+a|\s+[-+=/<>]+|\s+\()*[.,;:]*)",
         run,
         re.DOTALL,
     )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
 from docutils import nodes
 from latex2mathml.converter import convert
+
+# Browsers leave no space between a name such as ln and its argument.
+_FUNCTION = re.compile("<mi>(?:ln|log|exp|det|max|min|tr)</mi>(?!<mo stretchy|<mrow><mo stretchy)")
+_SPACED = r'<mspace width="0.17em"/>\g<0><mspace width="0.17em"/>'
 
 
 def setup(app: Any) -> None:
@@ -22,7 +27,7 @@ def element(latex: str, display: str) -> str:
     >>> element(r"\rho", "inline")[-50:]
     'alttext="\\rho"><mrow><mi>&#x003C1;</mi></mrow></math>'
     """
-    math = convert(latex, display=display)
+    math = _FUNCTION.sub(_SPACED, convert(latex, display=display))
     return math.replace(f'display="{display}"', f'display="{display}" alttext="{escape(latex)}"', 1)
 
 

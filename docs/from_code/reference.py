@@ -64,8 +64,8 @@ def index() -> str:
     text = (
         "Python reference\n================\n\n"
         "Every public name. ``from perceptron_lab import NAME`` imports the names of the "
-        "first sections; the others come from the module that heads their section. Each page has the "
-        "parameters with shapes and ranges, the errors, a tested example and a link to the source."
+        "first sections; the others come from the module that heads their section. Each page has "
+        "the parameters with shapes and ranges, the errors, examples and a link to the source."
         "\n\n"
     )
     for topic, names in TOPICS.items():

@@ -159,7 +159,7 @@ class Guarantee:
     paper
         The key of the paper; empty if ``theorem`` names the source.
     note
-        The conditions and further symbols; without a formula, why there is none.
+        The conditions and further symbols; without a formula, the reason for its absence.
     """
 
     formula: str

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from from_code import algorithm_pages, component_pages, errata, paper_contents
+from from_code import algorithm_pages, component_pages, errata, paper_contents, reference
+from from_code.algorithm_families import by_family
 from from_code.docstrings import as_restructured_text, escaped, running_text, sections
 from from_code.parameters import parameters_text
 
@@ -30,7 +31,8 @@ def test_a_page_has_the_step_the_guarantee_the_parameters_and_a_run(tmp_path: Pa
     systems = {entry["name"]: entry.get("systems") for entry in list_names("algorithms")}
     text = algorithm_pages.page("perceptron", systems["perceptron"], tmp_path)
     assert ":pyobject: Perceptron.step" in text
-    assert "while a cut a with a'x <= 0 exists, add it to x." in text
+    assert r"while a cut a with :math:`a^{\prime} x \le 0` exists, add it to x." in text
+    assert ".. math::\n\n    \\frac{1}{\\rho^{2}}\n\nSource: Theorem 2.7 (Novikoff)" in text
     assert re.search(r"with the margin that it proved: [\d.]+ updates \(Theorem 2.7", text)
     assert re.search(r"FEASIBLE \(proved\)\n +unit margin in \[[\d.]+, [\d.]+\]", text)
     assert "``initial``" in text
@@ -74,8 +76,28 @@ def test_mathematics_in_docstrings_is_no_markup() -> None:
     assert escaped("a of :class:`.State` and `Kharechko2009`*") == (
         "a of :class:`.State` and `Kharechko2009`\\*"
     )
-    text = "First.\n\n    x <- x + a*b\n\nlast."
-    assert running_text(text) == "First.\n\n.. code-block:: text\n\n    x <- x + a*b\n\nlast."
+    text = "First.\n\n    x <- x + b\n\nlast."
+    assert running_text(text) == "First.\n\n.. math::\n\n    x \\leftarrow x + b\n\nlast."
+    text = "First.\n\n    plab list\n\nlast."
+    assert running_text(text) == "First.\n\n.. code-block:: text\n\n    plab list\n\nlast."
+
+
+def test_every_algorithm_is_in_a_family_and_solvers_are_apart() -> None:
+    families = by_family()
+    assert sorted(name for names in families.values() for name in names) == sorted(NAMES)
+    assert all(families.values())
+    assert {"highs", "csdp", "svc"} <= set(families["Wrapped solvers"])
+    assert families["Perceptrons"][0] == "perceptron"
+    assert "postprocessed" in families["Combinations"]
+
+
+def test_the_reference_has_a_page_per_module_and_lists_every_name(tmp_path: Path) -> None:
+    reference.write(tmp_path)
+    listed = reference.index()
+    for module, names in reference.public_names().items():
+        assert all(f"<{module}.{name}>`" in listed for name in names)
+    for module in reference.BEYOND:
+        assert f".. currentmodule:: {module}" in (tmp_path / f"{module}.rst").read_text()
 
 
 def test_sections_of_a_docstring_are_kept_in_order() -> None:

@@ -65,6 +65,12 @@ def test_the_python_of_every_page_is_run() -> None:
             assert f'run("{page}"' in source, page
 
 
+def test_index() -> None:
+    arguments: dict[str, Any] = {}
+    run("docs/index.md", arguments)
+    assert (arguments["result"].status, arguments["result"].proved) == (Status.FEASIBLE, True)
+
+
 def test_readme(capsys: pytest.CaptureFixture[str]) -> None:
     values = run("README.md", {})
     assert statuses(values) == [Status.FEASIBLE] * 3

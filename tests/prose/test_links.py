@@ -9,7 +9,10 @@ import pytest
 
 from tests.prose.pages import PAGES, ROOT
 
-OTHERS = ("CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", "results/sample/README.md")
+OTHERS = (
+    *("CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "ROADMAP.md"),
+    *("data/README.md", "results/sample/README.md"),
+)
 LINK = re.compile(r"(?:(?<=\]\()|(?<=<img src=\"))[^)\s\"]+")
 ELSEWHERE = re.compile(r"[a-z]+:|(?:gallery|generated)/")
 """Other sites, and pages that `make docs` makes, which looks after links to them itself."""
