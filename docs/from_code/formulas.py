@@ -270,7 +270,8 @@ def _marked(run: str, mark: str) -> str:
         number = _NUMBER_FIRST.fullmatch(inner)
         before, inner = (before + number[1], number[2]) if number else (before, inner)
         letters = re.search("[A-Za-z]", inner)
-        if not (letters and _OPERATOR.search(inner)) or _DANGLING.fullmatch(inner):
+        dangling = _DANGLING.fullmatch(_ANGLES.sub("v", inner))
+        if dangling or not (inner in GREEK or (letters and _OPERATOR.search(inner))):
             continue
         try:
             return before + mark.replace("{}", latex(" ".join(inner.split()))) + after

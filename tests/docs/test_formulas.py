@@ -65,6 +65,12 @@ def test_only_the_formula_of_a_sentence_is_marked() -> None:
     assert shown.endswith("`.")
 
 
+def test_products_in_angles_and_greek_letters_are_formulas() -> None:
+    assert typeset("where norm(A w) / <e, w> is at least rho.") == (
+        r"where :math:`\frac{\lVert A w \rVert}{\langle e , w \rangle}` is at least :math:`\rho`."
+    )
+
+
 def test_a_block_with_words_of_the_text_is_one_formula() -> None:
     assert r"\text{ argmin }" not in block("    x = argmin over t in [0, 1] of norm(t)")
     assert block("    plab run small.yaml --dry-run") == ""
