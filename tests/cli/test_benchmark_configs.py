@@ -53,6 +53,10 @@ SMALL = {
         "{dataset: conditioned-cones, family: semidefinite, blocks: 1, order: 4,"
         " side: infeasible, delta: 0.1}]"
     ),
+    "benchmarks/cluster": (
+        "problems=["
+        "{dataset: rows-in-parts, dimension: 5, part_rows: 30, grid: {rows: [50, 100, 200]}}]"
+    ),
     "benchmarks/labelled": (
         "problems=["
         "{dataset: labelled-sets, family: heavy-tailed, dimension: 5, rows: 60},"
@@ -68,8 +72,8 @@ SMALL = {
     ),
 }
 """Name -> its problems in a second or two."""
-ONE_SEED = ("benchmarks/out_of_core", "benchmarks/margin_sets_large")
-"""4 GB of disk, or hours, a seed."""
+ONE_SEED = ("benchmarks/cluster", "benchmarks/out_of_core", "benchmarks/margin_sets_large")
+"""4 GB of disk, minutes or hours, a seed."""
 WITHOUT_FIGURES = ("benchmarks/margin_sets_large",)
 NO_ANSWER = {"ERROR", "CRASHED", "KILLED", "OUT_OF_MEMORY", "SKIPPED"}
 

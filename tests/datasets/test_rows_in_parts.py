@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
+from sklearn.linear_model import SGDClassifier
 
-from perceptron_lab.cones.operators.row_source import LEAST_MEMORY
+from perceptron_lab.algorithms.external.linear_models import Sgd
+from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, ArrayRows
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.rows_in_parts import RowsInParts
 from perceptron_lab.solving.entry import solve
@@ -59,12 +63,45 @@ def test_the_margin_is_at_least_the_stated_one(dimension: int, gap: float) -> No
     assert scores.min() < 20 * dataset.margin
 
 
+def test_sgd_passes_one_block_after_the_other_to_partial_fit() -> None:
+    system: Any = SMALL.problem(0).system
+    algorithm = Sgd(longest=1)
+    state, claim = algorithm.step(system, algorithm.start(system, np.random.default_rng(1)), 1)
+    assert claim is not None
+    assert state.iterations == 1
+    seed = int(np.random.default_rng(1).integers(2**31))
+    model = SGDClassifier(
+        loss="hinge",
+        alpha=1e-9,
+        learning_rate="constant",
+        eta0=1.0,
+        fit_intercept=False,
+        random_state=seed,
+    )
+    rows = whole(SMALL).astype(float)
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    signs = np.where(np.arange(len(rows)) % 2 == 0, 1.0, -1.0)
+    for part in np.split(np.arange(len(rows)), [1000, 2000]):
+        model.partial_fit(rows[part] * signs[part, None], signs[part], classes=[-1.0, 1.0])
+    np.testing.assert_allclose(state.point, model.coef_[0], rtol=1e-9)
+
+
+def test_sgd_ends_in_time_and_doubles_its_passes() -> None:
+    rows = np.array([[1.0, 0.0], [-1.0, 0.0], [1.0, 2.0]])
+    source = ArrayRows(rows)
+    result = solve(source, Sgd(longest=4), budget=Budget(seconds=5.0))
+    assert result.status is not Status.FEASIBLE
+    assert result.iterations == 1 + 2 + 4
+
+
 def test_the_instance_is_solved_and_named_by_what_determines_it() -> None:
     problem = SMALL.load("parts-5x2500-0.02-1000", seed=0, base=None)  # type: ignore[arg-type]
     result = solve(problem.system)
     assert result.status is Status.FEASIBLE
     assert (whole(SMALL).astype(float) @ result.point > 0).all()
     assert problem.facts.margin == SMALL.margin
+    assert problem.measure is not None
+    assert problem.measure(result.point) == {"bytes_per_pass": whole(SMALL).nbytes}
     assert problem.sha256 != SMALL.problem(1).sha256
     with pytest.raises(InputError, match="seed -1"):
         SMALL.problem(-1)

@@ -117,7 +117,7 @@ def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: ob
     TimeIsUp
         If a time limit ends first.
     """
-    data: Any = system.operator.data if isinstance(system.operator, Matrix) else None
+    data: Any = system.operator.stored if isinstance(system.operator, Matrix) else None
     quick = not _sendable(data) or max(data.size, system.cone.size) <= QUICK
     return function(*arguments) if quick else killable(function, *arguments)
 

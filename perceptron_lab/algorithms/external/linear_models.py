@@ -24,14 +24,17 @@ from perceptron_lab.algorithms.external.base import (
     stacked,
     supported,
 )
+from perceptron_lab.cones.operators.base import blocks
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
+from perceptron_lab.cones.operators.matrix import WRITING, Matrix
+from perceptron_lab.cones.operators.row_source import RowSource
 from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray
-from perceptron_lab.core.time_limit import TimeIsUp
+from perceptron_lab.core.time_limit import TimeIsUp, check_time
 from perceptron_lab.numerics.sparse_arrays import dense_array, scaled_rows
 from perceptron_lab.systems import ConicSystem
 
@@ -46,11 +49,13 @@ class ModelState(TrainedState):
     ``examples`` are s_i a_i, shape ``(m, dimension)``, and ``labels`` the signs s_i, of both kinds:
     a homogeneous model y of these classes has s_i <s_i a_i, y> = <a_i, y>, and separates them if y
     is feasible. ``length`` limits the next training; no training follows the claim ``last``.
+    ``model`` is what was trained so far on rows that are read in blocks.
     """
 
-    examples: Rows
+    examples: Rows | Matrix
     labels: FloatArray
     seed: int
+    model: SGDClassifier | None = None
 
 
 class Trained(ExternalAlgorithm[ModelState]):
@@ -72,7 +77,7 @@ class Trained(ExternalAlgorithm[ModelState]):
     def start(self, system: ConicSystem, rng: np.random.Generator) -> ModelState:
         """Return the untrained state at 0."""
         refuse_other_cones(self, system)
-        examples, labels = two_classes(rows_of(system))
+        examples, labels = self.classes(system)
         return ModelState(
             np.zeros(system.dimension),
             examples=examples,
@@ -95,6 +100,10 @@ class Trained(ExternalAlgorithm[ModelState]):
         state.count(type(self).__name__, iterations, self.longest)
         inside = system.contains(state.point)
         return state, FeasiblePoint(state.point.copy()) if inside or state.trained else None
+
+    def classes(self, system: ConicSystem) -> tuple[Rows | Matrix, FloatArray]:
+        """Return the examples and their labels."""
+        return two_classes(rows_of(system))
 
     @abstractmethod
     def train(self, state: ModelState) -> tuple[FloatArray, int]:
@@ -168,7 +177,8 @@ class Sgd(Trained):
     """The linear support vector machine by stochastic gradient descent, without a bias.
 
     minimise alpha norm(y)^2 / 2 + mean_i loss(<a_i, y>). A training resumes from the coefficients
-    of the one before, in another random order; decreasing step sizes start again.
+    of the one before, in another random order; decreasing step sizes start again. Rows that are
+    read in blocks are passed to ``partial_fit`` block by block, each in a random order.
 
     Parameters
     ----------
@@ -197,7 +207,29 @@ class Sgd(Trained):
     def train(self, state: ModelState) -> tuple[FloatArray, int]:
         """Make ``length`` more passes over the rows; the model never counts as converged."""
         parameters = {"loss": self.loss, "alpha": self.regularisation, "learning_rate": self.steps}
-        return _passed(SGDClassifier(**parameters, eta0=1.0), state)
+        model = SGDClassifier(**parameters, eta0=1.0, fit_intercept=False, random_state=state.seed)
+        if not isinstance(state.examples, Matrix):
+            return _passed(model, state)
+        state.model = state.model or model
+        for _ in range(state.length):
+            _pass_over_blocks(state.model, state.examples)
+        return np.array(state.model.coef_[0]), state.length
+
+    def classes(self, system: ConicSystem) -> tuple[Rows | Matrix, FloatArray]:
+        """Return the examples and their labels; of rows in blocks the operator, without labels."""
+        operator = system.operator
+        if isinstance(operator, Matrix) and isinstance(operator.stored, RowSource):
+            return operator, np.empty(0)
+        return super().classes(system)
+
+
+def _pass_over_blocks(model: SGDClassifier, operator: Matrix) -> None:
+    """Pass all rows to a model, with alternating signs."""
+    for at, rows in blocks(operator.stored):
+        check_time(WRITING * rows.size)
+        signs = np.where(np.arange(at.start, at.stop) % 2 == 0, 1.0, -1.0)
+        scale = 1.0 if operator.scale is None else operator.scale[at]
+        model.partial_fit(rows * (signs * scale)[:, None], signs, classes=[-1.0, 1.0])
 
 
 @parameter_record

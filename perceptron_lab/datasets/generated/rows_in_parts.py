@@ -178,4 +178,5 @@ class RowsInParts(GeneratedDataset):
         ends = (next(parts[number].blocks())[1] for number in (0, -1))
         sizes = np.array([self.rows, self.dimension, self.part_rows])
         sha256 = sha256_of_arrays(sizes, *ends)
-        return Problem(self.name, system, sha256, system.facts(self.margin))
+        size = {"bytes_per_pass": 4.0 * self.rows * self.dimension}
+        return Problem(self.name, system, sha256, system.facts(self.margin), lambda point: size)
