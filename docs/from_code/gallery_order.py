@@ -7,6 +7,7 @@ ORDER = (
     "the_largest_margin.py",
     "infeasible.py",
     "complete_separation.py",
+    "poisson_fixed_effects.py",
     "linear_program.py",
     "linear_matrix_inequality.py",
     "maxcut_bound.py",

@@ -109,6 +109,16 @@ def test_estimators() -> None:
     assert probabilities.sum(axis=1) == pytest.approx(np.ones(6))
 
 
+def test_what_to_report(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments: dict[str, Any] = {}
+    run("docs/what-to-report.md", arguments)
+    assert capsys.readouterr().out == blocks("docs/what-to-report.md", "text")[0]
+    verdict, trial = arguments["verdict"], arguments["trial"]
+    assert not trial.relapse[trial.treated == 1].eq("yes").any()
+    assert len(verdict.remedies().labels.members) == 1  # "a single relapse"
+    assert set(verdict.overlap_rows) == set(trial.index[trial.treated == 0])
+
+
 def test_separation() -> None:
     frame = pd.DataFrame({"outcome": list("aabb"), "smoke": list("nynn"), "age": [1, 2, 3, 4]})
     frame = frame.assign(visits=[0, 1, 0, 2], n=1)

@@ -225,6 +225,10 @@ def of_formula(
             f"separation({formula!r}, ...) needs a pandas frame with the named columns"
         )
     data = frame.reset_index(drop=True)
+    for name, column in variables.items():
+        if isinstance(column, str) and column not in data:
+            columns = ", ".join(map(str, data.columns))
+            raise InputError(f"{name}={column!r} is no column of the frame; columns: {columns}")
     try:
         parsed = Formula(formula)
         if not hasattr(parsed, "lhs"):

@@ -57,6 +57,8 @@ def test_frames_with_different_indexes_are_refused() -> None:
         separation(frame, y.to_numpy(), weights=pd.Series([1, 1, 1, 1]))
     pytest.importorskip("formulaic")
     table = frame.assign(y=y.to_numpy())
+    with pytest.raises(InputError, match="weights='w' is no column of the frame; columns: x, y"):
+        separation("y ~ x", table, weights="w")
     with pytest.raises(InputError, match="weights has another index than y"):
         separation("y ~ x", table, weights=pd.Series([1, 1, 1, 1]))
 

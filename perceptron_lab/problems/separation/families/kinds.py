@@ -1,8 +1,8 @@
 """Families of models: links, the data that they need, and the condition for divergence.
 
-The conditions are derived and proved in docs/notes/existence-of-estimates.md. Of each family the
-estimates exist if and only if every direction d that satisfies the condition changes no likelihood:
-then the condition holds with equality everywhere.
+docs/notes/existence derives and proves the condition of each family. Its estimates exist if and
+only if every direction d that satisfies the condition changes no likelihood: then the condition
+holds with equality everywhere.
 """
 
 from __future__ import annotations
