@@ -378,6 +378,7 @@ def answer(
         linear conditions have no point, each within the budget; see :func:`.drive_named`.
     """
     component = component_of("algorithm", algorithm, dict(parameters))
+    file = file if file.name not in ("", "..") else file.resolve()  # a folder needs a name
     problem = read_problem(file, columns, memory=memory, margin=margin)
     system = problem.system
     # Before the run; that the file is a linear program is known only once it is read

@@ -129,6 +129,15 @@ def test_a_pattern_is_the_parts_that_it_matches(
     assert str(data / "part-2.csv") in capsys.readouterr().out
 
 
+def test_the_current_folder_may_be_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(tmp_path, ".csv")
+    monkeypatch.chdir(tmp_path / "data")
+    assert main(["solve", ".", "--labels", "kind", "--save", "../here.npz"]) == 0
+    assert main(["verify", "../here.npz"]) == 0
+
+
 def test_the_order_of_the_parts_is_that_of_the_certificate(saved: Path) -> None:
     """Weights and rows are numbered through the parts."""
     path = certificate(saved)
