@@ -21,7 +21,7 @@ from flint import fmpq_mat, fmpz_mat
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.sparse_arrays import scaled_rows
-from perceptron_lab.problems.separation.coefficients import FINITE
+from perceptron_lab.problems.separation.coefficients import FINITE, UNDECIDED
 from perceptron_lab.problems.separation.families.conditions import Mask
 from perceptron_lab.problems.separation.families.kinds import RISKS
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
@@ -60,7 +60,7 @@ def remedies(verdict: SeparationVerdict, *, max_seconds: float | None = None) ->
         labels = _smallest_labels(verdict)
     return Remedies(
         verdict,
-        {name: classes.get(name, ALIASED) for name in names},
+        {n: ALIASED if j in aliased else classes.get(n, UNDECIDED) for j, n in enumerate(names)},
         remaining_rows,
         remaining,
         tuple(name for name, kind in classes.items() if kind == FINITE),

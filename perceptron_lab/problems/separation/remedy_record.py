@@ -66,7 +66,8 @@ class Remedies:
         The verdict.
     estimates
         Coefficient -> its class, or ``ALIASED``: R's NA, a column that depends linearly on those
-        before it (constants come first). The classes are those without aliased columns.
+        before it (constants come first). The classes are those without aliased columns;
+        ``UNDECIDED`` where the time limit ended the search.
     remaining_rows
         The largest set of rows that overlaps; all others separate. For models that compare rows
         with each other (``conditional``, ``cox``), the rows that are in no separated comparison.

@@ -144,6 +144,8 @@ def test_aliased_columns_are_those_that_r_leaves_out() -> None:
     twice = separation(np.column_stack([a, a]), a > 1)
     assert twice.coefficients["x_1"] == "UNDETERMINED"  # modulo (1, -1)
     assert remedies(twice).estimates == {"x_1": "+INF", "x_2": ALIASED, "intercept": "-INF"}
+    late = remedies(twice, max_seconds=0.0).estimates
+    assert late == {"x_1": "UNDECIDED", "x_2": ALIASED, "intercept": "UNDECIDED"}
 
 
 def test_overlap_needs_no_change() -> None:
@@ -232,6 +234,18 @@ def test_smallest_changes_of_models(seed: int, family: str) -> None:
     for size in range(found.labels.at_least):
         for rows in combinations(range(len(y)), size):
             assert not separation(X, changed(rows), **options).finite
+
+
+def test_one_trial_of_several_makes_an_equation() -> None:
+    """d >= 0 becomes d = 0, where another label would give d <= 0."""
+    trials = separation([[1.0]], [2], counts=[2], affine=False).remedies()
+    assert trials.labels is not None
+    assert (trials.labels.members, trials.labels.smallest) == ((0,), True)
+    assert "one trial of the other outcome in row 1" in str(trials)
+    single = separation([[1.0]], [1], counts=[1], affine=False).remedies()
+    assert single.labels is not None
+    assert (single.labels.members, single.labels.at_least) == (None, 2)
+    assert "no change of responses restores overlap" in str(single)
 
 
 def test_models_that_compare_rows_remove_none() -> None:
