@@ -222,7 +222,7 @@ def test_a_failed_run_is_exit_code_1(
             "none: no such file in the current folder; give one that ends with .dat-s, .rud",
         ),
         (["no/none.csv"], "Error: no/none.csv: no such file; there is no folder no"),
-        (["."], "Error: a.doc: nothing is known of such files; allowed are .dat-s: a sem"),
+        (["."], "/a.doc: nothing is known of such files; allowed are .dat-s: a sem"),
         (["a.doc"], "Error: a.doc: nothing is known of such files; allowed are .dat-s: a sem"),
         (["a.xlsx"], "Error: a.xlsx: a file of Excel is not read; export it from Excel as CSV"),
         (["a.csv", "--algorithm", "auot"], "Error: unknown algorithm 'auot'"),
