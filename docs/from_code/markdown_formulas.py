@@ -10,6 +10,7 @@ from from_code.formulas import block, typeset
 
 _PAGES = (
     "concepts",
+    "glossary",
     "proofs",
     "notes/",
     "papers/rescaling",
@@ -20,6 +21,7 @@ _CODE = re.compile(
     r"(^ *```.*?^ *```|\$\$.*?\$\$|^ *[|#][^\n]*$|!\[[^]]*\]|`[^`\n]+`|\]\([^)]*\)|\$[^$\n]+\$)",
     re.DOTALL | re.MULTILINE,
 )
+_INLINE = re.compile(r"(`[^`\n]+`|\]\([^)]*\)|\$[^$\n]+\$)")
 _INDENTED = re.compile(r"(?<=\n\n)((?: {4}\S[^\n]*\n)+)(?=\n|\Z)")
 MARK = "${}$"
 
@@ -40,7 +42,20 @@ def translated(text: str) -> str:
     """
     parts = _CODE.split(_INDENTED.sub(_display, text))
     parts[::2] = ["\n\n".join(map(_paragraph, part.split("\n\n"))) for part in parts[::2]]
-    return "".join(parts)
+    return "".join(_row(part) if part.startswith("|") else part for part in parts)
+
+
+def _row(line: str) -> str:
+    """Return a line of a table with the formulas of each cell between dollar signs."""
+    cells = [_INLINE.split(cell) for cell in re.split(r"(?<!\\)\|", line)]
+    for cell in cells:
+        cell[::2] = [_cell(part) for part in cell[::2]]
+    return "|".join("".join(cell) for cell in cells)
+
+
+def _cell(text: str) -> str:
+    shown = typeset(text, MARK)
+    return text if shown == text else shown.replace("|", r"\vert ")
 
 
 def _display(match: re.Match[str]) -> str:

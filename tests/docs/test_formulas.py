@@ -99,3 +99,14 @@ def test_every_formula_of_a_note_becomes_mathml() -> None:
         if page.startswith("docs/notes/"):
             for formula in re.findall(r"\$\$\n(.*)\n\$\$|\$([^$\n]+)\$", translated(text)):
                 assert element("".join(formula), "inline").startswith("<math"), formula
+
+
+def test_cells_of_tables_and_code_of_notes_are_kept_apart() -> None:
+    from from_code.markdown_formulas import translated
+
+    text = "| a | `x / y` | |\n|---|---|---|\n| b | norm(x) <= \\| 1 | c / d |\n"
+    lines = translated(text).splitlines()
+    assert lines[:2] == text.splitlines()[:2]
+    assert lines[2].endswith(r"| $\frac{c}{d}$ |")
+    assert translated("```\nx <= y\n```\n") == "```\nx <= y\n```\n"
+    assert translated("A\n\n    x <= y\n\nB\n") == "A\n\n$$\nx \\le y\n$$\n\nB\n"

@@ -155,7 +155,10 @@ UNTIED: Listed = {
         "| family | response | further data": "values of responses",
         "`--weights` takes frequencies": "the weight that leaves a row out",
     },
-    "docs/glossary.md": {"| of answers | meaning": "0 is the origin"},
+    "docs/glossary.md": {
+        "| term | meaning |": "definitions",
+        "| of answers | meaning": "0 is the origin",
+    },
     "docs/guarantees.md": {
         "| symbol | meaning |": "definitions",
         "| Perceptrons | updates": "formulas of theorems",

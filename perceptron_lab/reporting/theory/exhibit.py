@@ -50,7 +50,28 @@ class WrittenExhibit(NamedTuple):
 
 
 def exhibit(name: str) -> Exhibit:
-    """Return an exhibit by its name; an unknown one is refused with a ConfigError."""
+    """Return an exhibit of theory.
+
+    Parameters
+    ----------
+    name
+        A name of ``plab list theory``.
+
+    Returns
+    -------
+    Exhibit
+        Its table, and the function that draws its figure.
+
+    Raises
+    ------
+    ConfigError
+        If there is no exhibit of this name; the message suggests the closest name.
+
+    Examples
+    --------
+    >>> exhibit("ball_volumes").table.name
+    'ball_volumes'
+    """
     built: Exhibit = registry.load("theory", name)()
     return built
 
