@@ -36,7 +36,7 @@ from scripts.stores import edited, ranks_of, replace_row
 
 Arrays = dict[str, npt.NDArray[Any]]
 Reduction = Callable[[Arrays, str, Sequence[int]], Arrays]
-COLOURS: Final = 256
+COLOURS: Final = 64
 MOST_BYTES: Final = 300_000
 """Size of the largest runs.csv that is kept beside a store."""
 
@@ -168,7 +168,7 @@ def _put_trace(connection: sqlite3.Connection, cell: str, arrays: Arrays) -> Non
 
 
 def with_palette(picture: bytes) -> bytes:
-    """Return a PNG with at most 256 colours; its texts stay."""
+    """Return a PNG with at most 64 colours; its texts stay."""
     with Image.open(io.BytesIO(picture)) as image:
         if image.mode == "P":
             return picture

@@ -5,7 +5,8 @@ instance (paired). With log ratios ``z_1, ..., z_n`` of mean ``m`` and standard 
 geometric mean of the ratios is ``exp(m)``, and its 95 % interval ``exp(m +- t s / sqrt(n))``, t
 the 0.975 quantile of Student's distribution with n - 1 degrees of freedom. On one problem the z_i
 are those of its seeds; over all problems they are the problems' means, so that problems count
-alike and seeds of one problem are not counted as independent problems. Cells count that ended with
+alike and seeds of one problem are not counted as independent problems. Fewer than five have no
+interval. Cells count that ended with
 a proved answer, or, of learners, with a model.
 """
 
@@ -21,11 +22,13 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit
 
-from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.reporting.summary import CLAIMS
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.reporting.summary import answered
 
 BoolArray = npt.NDArray[np.bool_]
 
+FEWEST: Final = 5
+"""The fewest ratios that have an interval."""
 LEVEL: Final = 0.95
 """Of the intervals."""
 COSTS: Final = ("updates", "queries", "products", "seconds")
@@ -33,7 +36,7 @@ COSTS: Final = ("updates", "queries", "products", "seconds")
 
 
 class Interval(NamedTuple):
-    """A geometric mean of ratios and the ends of its interval, None for a single ratio."""
+    """A geometric mean of ratios and the ends of its interval, None for fewer than five ratios."""
 
     ratio: float
     lower: float | None
@@ -81,7 +84,7 @@ class GuaranteeRatio:
 
 
 def interval_of(logarithms: Sequence[float] | FloatArray) -> Interval:
-    """Return the geometric mean of ratios and its 95 % t interval.
+    """Return the geometric mean of ratios and its 95 % t interval, of five ratios or more.
 
     Parameters
     ----------
@@ -90,14 +93,13 @@ def interval_of(logarithms: Sequence[float] | FloatArray) -> Interval:
 
     Examples
     --------
-    >>> one = interval_of(np.log([1.0, 2.0, 4.0]))
-    >>> [round(float(value), 4) for value in one]
-    [2.0, 0.3575, 11.19]
+    >>> interval = interval_of(np.log([1.0, 2.0, 2.0, 2.0, 4.0]))
+    >>> [round(float(value), 4) for value in interval]
+    [2.0, 1.0883, 3.6756]
     """
     z = np.asarray(logarithms, dtype=float)
     mean = float(z.mean())
-    # One number has no standard deviation
-    if len(z) < 2:
+    if len(z) < FEWEST:
         return Interval(float(np.exp(mean)), None, None)
     # Student's quantile, as the deviation is estimated from the same few ratios
     quantile = float(stdtrit(len(z) - 1, 0.5 + LEVEL / 2.0))
@@ -194,12 +196,6 @@ class _Costs:
         pairs = max(map(len, columns))
         names = self.labels[second], self.labels[first]
         return Ratio(*names, problem, pairs, possible, by_cost)
-
-
-def answered(runs: pd.DataFrame) -> pd.Series:
-    """Return whether each run ended with a proved answer or, of learners, with a model."""
-    proved = runs["status"].isin(CLAIMS) & runs["proved"]
-    return proved | (runs["status"] == Status.FITTED)
 
 
 def guarantee_ratios(runs: pd.DataFrame) -> list[GuaranteeRatio]:

@@ -101,6 +101,12 @@ def summaries(runs: pd.DataFrame) -> list[Summary]:
     ]
 
 
+def answered(runs: pd.DataFrame) -> pd.Series:
+    """Return whether each run ended with a proved answer or, of learners, with a model."""
+    proved = runs["status"].isin(CLAIMS) & runs["proved"]
+    return proved | (runs["status"] == Status.FITTED)
+
+
 def with_measures(runs: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Return the runs with columns for these measures; a measure that no run has is NaN."""
     named = {name: f"measure.{name}" for name in names}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from perceptron_lab.experiments.configuration.rows import reals
 from tests.prose.pages import PAGES, ROOT, numbers, paragraph
 from tests.prose.test_numbers_of_tiny_margins import holds, span, times
 
@@ -17,6 +18,7 @@ def medians(rows: pd.DataFrame) -> pd.Series:
 
 def test_who_decides_how_many_and_how_soon() -> None:
     rows = times("cones")
+    rows["problem.delta"] = reals(rows["problem.delta"])
     planned = rows[rows["status"] != "SKIPPED"].groupby("label").size()
     answers = rows[rows["status"].isin(["FEASIBLE", "INFEASIBLE"])]
     profile = pd.read_csv(ROOT / "results" / "sample" / "cones" / "profile.csv").set_index("label")

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 
 from perceptron_lab import SoftEllipsoidClassifier
+from perceptron_lab.experiments.configuration.rows import reals
+from perceptron_lab.reporting.evidence import Evidence
 from tests.prose.pages import PAGES, ROOT, numbers, paragraph, section, spelt
 
 PAGE = "docs/papers/ellipsoids.md"
@@ -217,9 +219,9 @@ def test_figure_8_1() -> None:
 
 
 def test_the_regularisations_of_the_soft_ellipsoids_docstring() -> None:
-    selected = (
-        table("reuters", "runs").groupby("label")["measure.regularisation"].agg(["min", "max"])
-    )
+    runs = Evidence.of_folder(SAMPLES / "reuters").frame
+    chosen = reals(runs["measure.regularisation"])
+    selected = chosen.groupby(runs["label"]).agg(["min", "max"])
     ends = {
         label: " to ".join(
             f"{end:.0e}".replace("e-0", "e-") for end in selected.loc[f"soft {label}"]

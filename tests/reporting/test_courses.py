@@ -66,7 +66,7 @@ def test_the_panels_hold_the_quantity_over_queries_and_over_seconds(tmp_path: Pa
     left, right = figure.axes
     assert (left.get_title(loc="left"), left.get_ylabel()) == ("0", "height")
     assert left.get_xlabel() == "oracle queries or iterations"
-    assert right.get_xlabel() == "seconds"
+    assert right.get_xlabel() == "seconds, proofs excluded"
     for axes, indices in ((left, [2.0, 4.0, 8.0]), (right, [0.1, 0.2, 0.4])):
         line, end = axes.get_lines()[:2]
         assert across(line) == pytest.approx(indices)

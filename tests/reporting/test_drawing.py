@@ -14,10 +14,14 @@ from matplotlib.figure import Figure
 
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.printing.drawing import (
+    GREY,
+    MOST_COLOURED,
     STYLE,
     canvas,
     entitle,
+    in_words,
     looks,
+    looks_of,
     nested,
     rule_logarithmic,
     spelt_out,
@@ -42,6 +46,36 @@ def test_no_two_colours_are_similar() -> None:
         for first, second in combinations(colours, 2)
     ]
     assert min(pairs) > 0.1
+
+
+def test_an_algorithm_has_one_colour_in_every_figure(make_runs: MakeRuns) -> None:
+    methods = {"VN": "von-neumann", "MP": "mirror-prox", "own": "own-method", "MP 2": "mirror-prox"}
+    rows = [make_row("p", label, algorithm=name) for label, name in methods.items()]
+    first, second = (looks_of(Evidence.of_runs(make_runs(*some))) for some in (rows, rows[:0:-1]))
+    assert first["MP"]["color"] == second["MP"]["color"] == first["MP 2"]["color"]
+    assert len({look["color"] for look in first.values()}) == 3
+    assert first["MP"]["linestyle"] != first["MP 2"]["linestyle"]
+    alone = looks_of(Evidence.of_runs(make_runs(rows[1], rows[3])))
+    assert alone["MP"]["color"] != alone["MP 2"]["color"]
+
+
+def test_labels_with_fewest_answers_are_grey_and_last(make_runs: MakeRuns) -> None:
+    rows = [
+        make_row(problem, f"L{number}", seconds=9.0 - number, proved=problem == "p" or number != 3)
+        for number in range(8)
+        for problem in ("p", "q")
+    ]
+    styles = looks_of(Evidence.of_runs(make_runs(*rows)))
+    grey = [label for label, look in styles.items() if look["color"] == GREY]
+    assert grey == list(styles)[MOST_COLOURED:] == ["L0", "L3"]
+
+
+def test_titles_of_generated_problems_are_words_only_where_the_parameters_agree() -> None:
+    parameters = {"family": "thin", "rows": 400, "dimension": 20.0, "margin": "0.1", "noise": 0}
+    words = "planted, 400 rows, dimension 20, margin 0.1, noise 0"
+    assert in_words("planted-20x400-0.1-0", parameters) == words
+    for title in ("planted-21x400-0.1-0", "planted-20x400-0.2-0", "planted-20x400-0.1 a=b"):
+        assert in_words(title, parameters) == title
 
 
 @pytest.mark.parametrize("beside", [1, 3])

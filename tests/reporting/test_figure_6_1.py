@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.papers.thesis.table_6_1.table import table_6_1_figure as draw
+from perceptron_lab.reporting.printing.drawing import MOST_COLOURED
 from perceptron_lab.reporting.printing.figure_files import render
 from tests.reporting.artificial_runs import MakeRuns, make_row
 
@@ -74,10 +75,11 @@ def test_a_time_of_zero_is_shown_at_the_edge(make_runs: MakeRuns) -> None:
     assert list(lower) == ["PRA proved, edge"]
 
 
-def test_up_to_fifty_six_labels_look_different(make_runs: MakeRuns) -> None:
-    figure = table_6_1(make_runs(*(make_row("a", f"L{i}") for i in range(56))))
+def test_six_labels_are_in_colour_and_eight_more_in_grey(make_runs: MakeRuns) -> None:
+    figure = table_6_1(make_runs(*(make_row("a", f"L{i}") for i in range(14))))
     looks = {(to_hex(line.get_color()), line.get_marker()) for line in figure.axes[0].get_lines()}
-    assert len(looks) == 56
+    assert len(looks) == 14
+    assert len({colour for colour, _ in looks}) == MOST_COLOURED + 1
 
 
 @pytest.mark.long  # test_convergence.py has the same of curves

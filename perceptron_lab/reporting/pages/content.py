@@ -19,6 +19,7 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import load_experiment
+from perceptron_lab.reporting.pages.best import best_sentence
 from perceptron_lab.reporting.pages.cells import medians_table
 from perceptron_lab.reporting.pages.reading import PageData, without_paths
 from perceptron_lab.reporting.pages.tables import (
@@ -29,9 +30,9 @@ from perceptron_lab.reporting.pages.tables import (
     report_table,
 )
 from perceptron_lab.reporting.printing.typesetting import plain, seconds
-from perceptron_lab.reporting.ratios import Ratio, answered, guarantee_ratios
+from perceptron_lab.reporting.ratios import Ratio, guarantee_ratios
 from perceptron_lab.reporting.report import DEFAULT_TABLE, Entry, Failures, figure_asked, table
-from perceptron_lab.reporting.summary import CLAIMS, status_text
+from perceptron_lab.reporting.summary import CLAIMS, answered, status_text
 
 
 @dataclass(frozen=True)
@@ -173,14 +174,15 @@ _FEW = 4
 
 
 def sentences(experiment: PageData, ratios: Sequence[Ratio]) -> Iterator[str]:
-    """Yield what was run, how it ended, what it cost, and how the algorithms compare."""
+    """Yield who was best, what was run, how it ended, what it cost, and all comparisons."""
     runs = experiment.evidence.frame
+    yield best_sentence(runs)
     yield _size(experiment, runs)
     yield f"{_proofs(runs)} {_status_counts(runs)}"
     yield from _by_label(runs)
     total, proofs = runs["seconds"].sum(), runs["proof_seconds"].sum()
-    verifying = f", the verification of their answers {plain(seconds(proofs))}" if proofs else ""
-    yield f"The algorithms took {plain(seconds(total))} seconds in total{verifying}."
+    verifying = f", proving {plain(seconds(proofs))} seconds" if proofs else ""
+    yield f"Solving took {plain(seconds(total))} seconds in total{verifying}."
     yield from _compared(ratios)
     certified = sum(cell.filed for cell in experiment.cells)
     if certified:

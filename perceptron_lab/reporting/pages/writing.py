@@ -32,8 +32,9 @@ from perceptron_lab.reporting.pages.tables import (
     environments_table,
     ratio_table,
 )
-from perceptron_lab.reporting.ratios import answered, ratios
+from perceptron_lab.reporting.ratios import ratios
 from perceptron_lab.reporting.report import Target, experiments_asked, in_order, sizes_of
+from perceptron_lab.reporting.summary import answered
 
 NAME: Final = "index.html"
 """Of every page."""
@@ -227,6 +228,7 @@ def _facts(experiment: PageData, content: Content) -> dict[str, Any]:
         "answered": int(answered(runs).sum()),
         "proved": int(runs["proved"].sum()),
         "seconds": round(float(runs["seconds"].sum()), 3),
+        "proof seconds": round(float(runs["proof_seconds"].sum()), 3),
         "tables": [part.name for part in content.tables],
         "figures": [part.name for part in content.figures],
         "failed": list(content.failed),
@@ -262,7 +264,16 @@ def _shortened(content: str, folder: Path) -> str:
     return _TABLE.sub(shown, content)
 
 
-_NUMBERS: Final = ("problems", "algorithms", "seeds", "cells", "answered", "proved", "seconds")
+_NUMBERS: Final = (
+    "problems",
+    "algorithms",
+    "seeds",
+    "cells",
+    "answered",
+    "proved",
+    "seconds",
+    "proof seconds",
+)
 
 
 def _overview(facts: Sequence[dict[str, Any]]) -> PageTable:

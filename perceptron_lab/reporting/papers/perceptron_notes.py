@@ -145,10 +145,10 @@ def mistakes_figure(evidence: Evidence) -> Figure:
     entries = stream_summaries(evidence)
     problems = drawn_problems(entries)
     drawn = problems[:MOST_PANELS]
-    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    looks = drawing.looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
     figure, panels = drawing.panels(len(drawn), 2.5, 0.8, 2.1)
     for axes, problem in zip(panels, drawn, strict=True):
-        drawing.entitle(axes, problem)
+        drawing.entitle(axes, drawing.title_of(evidence, problem))
         axes.set(xscale="log", yscale="log")
         for entry in entries:
             if entry.problem == problem:
@@ -247,7 +247,7 @@ def worst_case(evidence: Evidence) -> Figure:
     """
     known_steepness = steepnesses(evidence)
     entries = [entry for entry in stream_summaries(evidence) if entry.problem in known_steepness]
-    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    looks = drawing.looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
     drawn_problems = sorted(
         ((float(known_steepness[entry.problem]), entry) for entry in entries),
         key=lambda pair: pair[0],

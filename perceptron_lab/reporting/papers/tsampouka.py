@@ -115,7 +115,7 @@ def augmentation_figure(evidence: Evidence) -> Figure:
     occurs most often; a dashed line there is linear in the rows.
     """
     entries, augmentations = summaries(evidence.frame), augmented(evidence)
-    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    looks = drawing.looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
     rows = {entry.problem: float(entry.median("constraints") or 0.0) for entry in entries}
     # Problems of one size only: otherwise the updates would differ for two reasons
     usual = _most_frequent(list(rows.values()))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from math import ceil
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -20,7 +21,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.core.trace_figure import InlineFigure
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.summary import Summary
+from perceptron_lab.reporting.summary import Summary, answered
 
 Line = Literal["-", "--", ":", "-."]
 Style = dict[str, Any]
@@ -51,6 +52,24 @@ _COLOURS = (
     *("#117733", "#B2182B", "#6699CC", "#AA4499", "#A6761D", "#404040", "#661100"),
 )
 _IN_A_ROW = 7
+# Index of the colour of each algorithm. Those that occur in the same figures differ.
+_OF_ALGORITHMS: dict[str, int] = {
+    **{"mirror-prox": 0, "minimum-norm-point": 0, "low-rank": 0, "ellipsoid-separation": 0},
+    **{"online-kernel-perceptron": 0, "smoothed-perceptron": 1, "perceptron-with-margin": 1},
+    **{"soft-ellipsoid": 1, "dsdp5": 1, "normalized-perceptron": 2, "margin-bisection": 2},
+    **{"clarabel": 2, "clarabel-direct": 2, "polynomial-svm": 2, "von-neumann": 3, "linear-svc": 3},
+    **{"csdp": 3, "linear-scorer": 3, "iterated-smoothed-von-neumann": 4, "highs": 4},
+    **{"conic-rescaled-perceptron": 4, "adaptive-mirror-prox": 5, "scs": 5, "scs-direct": 5},
+    **{"auto": 6, "smoothed-von-neumann": 7, "interior-point": 7, "perceptron": 8},
+    **{"online-perceptron": 8, "whitened": 8, "winnow": 9, "nnls": 9, "relaxed-perceptron": 9},
+    **{"rescaled-perceptron": 10, "ellipsoid": 12, "second-order-perceptron": 13, "svc": 13},
+    **{"sgd": 14, "projection-rescaling": 15, "deterministic-rescaled-perceptron": 16},
+    **{"sklearn-perceptron": 16, "correlation-rescaling": 17, "primal-dual": 17},
+    **{"space-dilation": 18, "ecos": 18, "cyclic-perceptron": 20},
+}
+MOST_COLOURED = 6
+"""The most series of a panel in colour; further ones are grey."""
+GREY = "#A8A8A8"
 _MARKERS = ("o", "s", "D", "^", "v", "P", "h", "<")
 _LINES: tuple[Line, ...] = ("-", "--", ":", "-.")
 
@@ -84,6 +103,68 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
         }
         for i, label in enumerate(labels)
     }
+
+
+def looks_of(
+    evidence: Evidence,
+    labels: Iterable[str] | None = None,
+    algorithms: Mapping[str, str] | None = None,
+) -> dict[str, Look]:
+    """Return label -> look of the labels of an experiment, by default of all.
+
+    An algorithm has the same colour in all figures; where all labels are of one algorithm, each has
+    its own. Of more than six labels those are in colour that answered most instances, and of
+    equally many those with the least median time; the others are grey, and follow. ``algorithms``
+    are the names by label, by default those of the rows.
+    """
+    frame = evidence.frame
+    listed = list(frame["label"].unique() if labels is None else labels)
+    named = algorithms or evidence.algorithms()
+    if len({named.get(label, label) for label in listed}) == 1:
+        return looks(listed)
+    leading = sorted(listed, key=lambda label: _rank(frame[frame["label"] == label]))
+    return algorithm_looks(listed, algorithms or evidence.algorithms(), leading[:MOST_COLOURED])
+
+
+def _rank(runs: pd.DataFrame) -> tuple[int, float]:
+    """Return a key that is least for the label with most answers, the quickest of equals."""
+    answers = answered(runs)
+    seconds = runs["seconds"].where(answers).median()
+    return -int(answers.sum()), float(np.nan_to_num(seconds, nan=np.inf))
+
+
+def algorithm_looks(
+    labels: Sequence[str], algorithms: Mapping[str, str], coloured: Collection[str]
+) -> dict[str, Look]:
+    """Return label -> look, in the colours of the algorithms; grey labels are last.
+
+    Labels of one algorithm differ in marker and line.
+
+    Parameters
+    ----------
+    labels
+        In their order.
+    algorithms
+        Label -> the name of its algorithm.
+    coloured
+        The labels that are not grey.
+    """
+    names = [algorithms.get(label, label) for label in labels]
+    used = {_OF_ALGORITHMS[name] for name in names if name in _OF_ALGORITHMS}
+    free = [index for index in range(len(_COLOURS)) if index not in used]
+    unknown = [name for name in dict.fromkeys(names) if name not in _OF_ALGORITHMS]
+    colours = {name: _COLOURS[free[i % len(free)]] for i, name in enumerate(unknown)}
+    colours |= {name: _COLOURS[index] for name, index in _OF_ALGORITHMS.items()}
+    styles: dict[str, Look] = {}
+    for i, (label, name) in enumerate(zip(labels, names, strict=True)):
+        colour = colours[name] if label in coloured else GREY
+        before = sum(look["color"] == colour for look in styles.values())
+        styles[label] = {
+            "color": colour,
+            "marker": _MARKERS[(before if colour == GREY else i) % len(_MARKERS)],
+            "linestyle": _LINES[before % len(_LINES)],
+        }
+    return dict(sorted(styles.items(), key=lambda pair: pair[1]["color"] == GREY))
 
 
 def nested(labels: Iterable[str]) -> dict[str, float]:
@@ -287,6 +368,53 @@ def entitle(axes: Axes, title: str) -> None:
     width = (figure.get_figwidth() - TICKS) / beside
     letters = max(1, int(width / (LETTER * 8.0 / 7.0)))
     axes.set_title("\n".join(textwrap.wrap(title, letters)), loc="left")
+
+
+def title_of(evidence: Evidence, problem: str) -> str:
+    """Return the title of a problem in words, as :func:`in_words` makes it."""
+    parameters = dict(evidence.parameters(problem))
+    if problem in (shapes := evidence.shapes()):
+        parameters["dimension"], parameters["rows"] = shapes[problem]
+    return in_words(problem, parameters)
+
+
+_NUMBER = r"\d[\d.]*(?:e[-+]?\d+)?"
+
+
+def in_words(problem: str, parameters: Mapping[str, Any]) -> str:
+    """Return the title of a generated problem in words, or the title if it has another form.
+
+    Examples
+    --------
+    >>> sizes = {"rows": 5000, "dimension": 100, "kappa": 0.3}
+    >>> in_words("reflected-100x5000-0.3", sizes)
+    'reflected, 5000 rows, dimension 100, kappa 0.3'
+    >>> in_words("digits-3-rest", {}), in_words("mcp100", {})
+    ('digits, 3 against the rest', 'mcp100')
+    """
+    if match := re.fullmatch(r"([a-z-]+)-(\w+)-rest", problem):
+        return f"{match[1]}, {match[2]} against the rest"
+    match = re.fullmatch(rf"([a-z-]+)-(\d+)x(\d+)((?:-{_NUMBER})*)", problem)
+    sizes = {"rows": 3, "dimension": 2}
+    if match is None or any(_differs(parameters.get(n), match[at]) for n, at in sizes.items()):
+        return problem
+    words = [match[1].replace("-", " "), f"{match[3]} rows", f"dimension {match[2]}"]
+    left = [name for name in parameters if name not in sizes]
+    for number in re.findall(rf"-({_NUMBER})", match[4]):
+        name = next((name for name in left if not _differs(parameters[name], number)), None)
+        if name is None:
+            return problem
+        left.remove(name)
+        words.append(f"{name.replace('_', ' ')} {number}")
+    return ", ".join(words)
+
+
+def _differs(value: Any, text: str) -> bool:
+    """Return whether a parameter is not the number in a title."""
+    try:
+        return isinstance(value, bool) or float(value) != float(text)
+    except (TypeError, ValueError):
+        return True
 
 
 def name_left_out(figure: Figure, drawn: Sized, available: Sized, things: str) -> None:

@@ -28,7 +28,7 @@ from perceptron_lab.reporting.printing.drawing import (
 )
 from perceptron_lab.reporting.summary import Summary, summaries
 
-MOST_PROBLEMS = 8
+MOST_PROBLEMS = 6
 """The most problems that are drawn: a page holds no more pairs of panels."""
 MOST_TICKS = 7
 """The most ticks of the axis of margins, which has two logarithmic halves."""
@@ -41,7 +41,7 @@ _LEVEL: drawing.Style = {"color": "0.3", "linewidth": 0.6}
 _Places = Callable[[Trace], FloatArray]
 _AXES: tuple[tuple[str, _Places], ...] = (
     ("oracle queries or iterations", queries_or_iterations),
-    ("seconds", lambda trace: np.array(trace.seconds)),
+    ("seconds, proofs excluded", lambda trace: np.array(trace.seconds)),
 )
 
 
@@ -70,7 +70,7 @@ def convergence(evidence: Evidence) -> Figure:
     and a run that has ended keeps its last value. A marker ends a label all of whose cells have a
     proved answer, a cross one of which some have none; at the edge of a panel it stands for a value
     beyond it. A label without a course is named in the panel. Of
-    more than eight problems the first eight are drawn, as the figure states.
+    more than six problems the first six are drawn, as the figure states.
 
     Margins are negative until a point is feasible, and small afterwards: the axis is logarithmic on
     both sides of a short linear part around 0, so that halving the violation and doubling the
@@ -124,7 +124,7 @@ def certificates(evidence: Evidence) -> Figure:
     and a run that has ended keeps its last value. A marker ends a label all of whose cells have a
     proved answer, a cross one of which some have none; at the edge of a panel it stands for a value
     beyond it. A label without a course is named in the panel. Of
-    more than eight problems the first eight are drawn, as the figure states.
+    more than six problems the first six are drawn, as the figure states.
 
     Weights w in the dual cone prove that the margin is at most norm(A w) / <e, w>. Each run counts
     with the least of its records so far, as computed; all axes are logarithmic. A thin line is the
@@ -170,12 +170,12 @@ def draw_histories(evidence: Evidence, quantity: Quantity) -> Figure:
     quartile (of fewer than four seeds thin lines are the runs themselves); a run that has ended
     keeps its last value. A dot ends a label all of whose cells have a proved answer, a cross one of
     which some have none; at the edge of a panel it stands for a value beyond it. A label without a
-    course, or without this quantity, is named in the panel. Of more than eight problems the first
-    eight are drawn, as the figure states.
+    course, or without this quantity, is named in the panel. Of more than six problems the first
+    six are drawn, as the figure states.
     """
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
-    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    looks = drawing.looks_of(evidence)
     drawn = problems[:MOST_PROBLEMS]
     figure, pairs, first = _panels(len(drawn), quantity.name)
     for pair, problem in zip(pairs, drawn, strict=True):
@@ -186,7 +186,7 @@ def draw_histories(evidence: Evidence, quantity: Quantity) -> Figure:
         ]
         # Side by side one title serves both panels; apart, each needs its own
         for axes in pair[:1] if len(drawn) <= _ROWS else pair:
-            drawing.entitle(axes, problem)
+            drawing.entitle(axes, drawing.title_of(evidence, problem))
         _draw(pair, quantity, traces, looks)
         _name_absent(pair[0], quantity, traces)
     # Tick labels of different widths would set the names of the axes at different distances

@@ -213,14 +213,14 @@ def margins_figure(evidence: Evidence) -> Figure:
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
     drawn, bounds = problems[:MOST_PROBLEMS], best_bounds(evidence)
-    looks = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    looks = drawing.looks_of(evidence)
     figure, panels = drawing.panels(len(drawn), 2.3, 0.8, 2.0, least=7.0, sharey=True)
     for number, (axes, problem) in enumerate(zip(panels, drawn, strict=True)):
         problem_entries = [entry for entry in entries if entry.problem == problem]
         _draw(
             axes, [(entry, histories(evidence, entry, bounds)) for entry in problem_entries], looks
         )
-        drawing.entitle(axes, problem)
+        drawing.entitle(axes, drawing.title_of(evidence, problem))
         if number + drawing.BESIDE >= len(drawn):
             axes.set_xlabel("seconds")
         if number % drawing.BESIDE == 0:

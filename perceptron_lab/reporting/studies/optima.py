@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -231,23 +231,37 @@ def _unproved(row: Row) -> str:
 
 
 _LEAST = 1e-16
+TIME: Final = "time to a verified answer, seconds"
+"""Name of the axis of times that include the proofs."""
+
+
+def _spent(row: Row) -> float:
+    """Return the seconds of the search and of its proofs."""
+    return float(row["seconds"]) + (known_or_none(row["proof_seconds"]) or 0.0)
 
 
 @needs(of_plan=[optimisers_among])
 def proved_optima_figure(evidence: Evidence) -> Figure:
-    """Relative width of the proved interval against the seconds to the answer, on log axes.
+    """Relative width of the proved interval against the time to its proof, on log axes.
 
     A marker for each problem and label with both bounds; left and low is better. Answers of which
     one bound or none is proved are counted in the legend.
     """
     rows = optima_of(evidence)
-    looks = drawing.looks(list(dict.fromkeys(str(row["label"]) for row in rows)))
+    named = evidence.methods() if "parameters" in evidence.frame else {}
+    methods = {
+        label: str(method.parameters.get("solver", method.algorithm))
+        for label, method in named.items()
+    }
+    looks = drawing.looks_of(evidence, dict.fromkeys(str(row["label"]) for row in rows), methods)
     figure, axes = drawing.panel(4.6, 3.4)
-    axes.set(xscale="log", yscale="log", xlabel="seconds", ylabel="width of the proved interval")
+    axes.set(
+        xscale="log", yscale="log", xlabel=TIME, ylabel="relative width of the proved interval"
+    )
     names, drawn_points = {}, 0
     for label, look in looks.items():
         label_rows = [row for row in rows if row["label"] == label]
-        widths = [(float(row["seconds"]), known_or_none(row[WIDTH])) for row in label_rows]
+        widths = [(_spent(row), known_or_none(row[WIDTH])) for row in label_rows]
         # A logarithmic axis has no place for a width of 0
         points = [(time, max(width, _LEAST)) for time, width in widths if width is not None]
         names[label] = f"{label} ({len(points)} of {len(label_rows)})"
@@ -265,7 +279,10 @@ def proved_optima_figure(evidence: Evidence) -> Figure:
     if not drawn_points:
         raise DataError("nothing to draw: no run has proved both bounds of an optimum")
     drawing.rule_logarithmic(axes, "both")
-    drawing.legend_above(figure, drawing.handles(looks, names=names), 2)
+    handles = drawing.handles(looks, names=names)
+    for handle in handles:
+        handle.set(linestyle="none", fillstyle="none")
+    drawing.legend_above(figure, handles, 2)
     return figure
 
 
@@ -425,7 +442,7 @@ def maxcut_scaling_figure(evidence: Evidence) -> Figure:
     looks = drawing.looks(list(kinds))
     figure = drawing.canvas(7.2, 2.9)
     panels = figure.subplots(1, 3)
-    for axes, name in zip(panels, ("seconds", "gigabytes", "proved relative width"), strict=True):
+    for axes, name in zip(panels, (TIME, "gigabytes", "proved relative width"), strict=True):
         axes.set(xscale="log", yscale="log", xlabel="vertices", ylabel=name)
     for name, look in looks.items():
         label_lines = sorted(kinds[name], key=lambda line: line.graph.vertices)

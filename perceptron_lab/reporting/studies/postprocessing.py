@@ -255,49 +255,45 @@ def _typical(group: Sequence[Continued], cells: Cells, column: str) -> float | N
 
 ANSWER = "the solver's answer"
 """What the solver's answer is called, before."""
-MOST_SOLVERS = 2
-"""The most solvers that are drawn, a column of panels per side each."""
 
 
 @needs(continued_labels)
 def postprocessing_figure(evidence: Evidence) -> Figure:
-    """The largest DIMACS error against 1 / delta: a row of panels per family of cones.
+    """The largest DIMACS error against 1 / delta: a row of panels per family, a column per side.
 
-    A column per solver (the first two) and side. A line for the solver's answer and one per
-    algorithm that starts from it: medians over the seeds, from quartile to quartile; a cross where
-    not every cell has proved what is true by construction. Programs without a delta are not drawn.
+    The solver is the first of the experiment. A line for its answer and one per algorithm that
+    starts from it: medians over the seeds, from quartile to quartile; a cross where not every cell
+    has proved what is true by construction. Programs without a delta are not drawn.
     """
     # The horizontal axis is the condition, which programs of collections do not have
     pairs = [pair for pair in continued(evidence) if pair.problem.delta is not None]
     solvers = list(dict.fromkeys(pair.first for pair in pairs))
-    drawn = solvers[:MOST_SOLVERS]
-    pairs = [pair for pair in pairs if pair.first in drawn]
+    pairs = [pair for pair in pairs if pair.first in solvers[:1]]
     families = list(dict.fromkeys(pair.problem.family for pair in pairs))
-    columns = list(dict.fromkeys((pair.first, pair.problem.side) for pair in pairs))
-    columns.sort(key=lambda pair: drawn.index(pair[0]))
-    looks = drawing.looks([ANSWER, *dict.fromkeys(f"then {pair.second}" for pair in pairs)])
-    figure = drawing.canvas(max(4.6, 2.1 * len(columns)), 1.1 + 1.9 * len(families))
-    # Shared scales: the panels compare families, sides and solvers
-    panels = figure.subplots(len(families), len(columns), squeeze=False, sharex=True, sharey=True)
+    sides = list(dict.fromkeys(pair.problem.side for pair in pairs))
+    labels = [ANSWER, *dict.fromkeys(f"then {pair.second}" for pair in pairs)]
+    methods, names = evidence.algorithms(), {ANSWER: f"{ANSWER} ({', '.join(solvers[:1])})"}
+    algorithms = {label: methods.get(name := label.removeprefix("then "), name) for label in labels}
+    looks = drawing.algorithm_looks(labels, algorithms, labels[: drawing.MOST_COLOURED])
+    figure = drawing.canvas(max(4.6, 2.8 * len(sides)), 1.1 + 1.8 * len(families))
+    # Shared scales: the panels compare families and sides
+    panels = figure.subplots(len(families), len(sides), squeeze=False, sharex=True, sharey=True)
     proved = True
     for row, family in enumerate(families):
-        for column, (solver, side) in enumerate(columns):
-            panel_pairs = [
-                pair
-                for pair in pairs
-                if (pair.problem.family, pair.first, pair.problem.side) == (family, solver, side)
-            ]
+        for column, side in enumerate(sides):
+            kind = family, side
+            panel_pairs = [o for o in pairs if (o.problem.family, o.problem.side) == kind]
             proved &= _draw(panels[row][column], panel_pairs, looks)
-            panels[row][column].set_title(f"{family}, {side}\n{solver}", loc="left")
+            panels[row][column].set_title(f"{family}, {side}", loc="left")
     for axes in panels[-1]:
-        axes.set_xlabel(r"1 / $\delta$")
+        axes.set_xlabel(r"1 / condition $\delta$")
         # drawing sets plain numbers; over many decades powers of ten are shorter
         axes.xaxis.set_major_formatter(LogFormatterMathtext())
     for axes in panels[:, 0]:
-        axes.set_ylabel("largest error")
+        axes.set_ylabel("largest DIMACS error")
         axes.yaxis.set_major_formatter(LogFormatterMathtext())
-    drawing.legend_above(figure, drawing.handles(looks, proved))
-    drawing.name_left_out(figure, drawn, solvers, "solvers")
+    drawing.legend_above(figure, drawing.handles(looks, proved, names=names))
+    drawing.name_left_out(figure, solvers[:1], solvers, "solvers")
     return figure
 
 

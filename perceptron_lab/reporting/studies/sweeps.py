@@ -52,7 +52,9 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
         raise DataError(f"the column {curves.y} has no numbers; set y to another column")
     positions, names = _positions(evidence, curves.x)
     lines = _column(evidence, curves.by).astype(str)
-    looks = drawing.looks(list(dict.fromkeys(lines)))
+    names_of_lines = list(dict.fromkeys(lines))
+    by_label = curves.by == "label"
+    looks = drawing.looks_of(evidence) if by_label else drawing.looks(names_of_lines)
     groups = {name: list(_groups(frame, positions, values, lines == name)) for name in looks}
     figure, axes = drawing.panel(4.8, 3.2 + 0.05 * len(looks))
     factors = drawing.nested(looks)
@@ -65,9 +67,9 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
     if note := _pooled(curves, [group for line_groups in groups.values() for group in line_groups]):
         # Pooled problems are not repetitions: whoever reads the band must know what it spreads over
         figure.supxlabel(note, fontsize=6)
-    titles = drawing.spelt_out(evidence.algorithms()) if curves.by == "label" else {}
+    titles = drawing.spelt_out(evidence.algorithms()) if by_label else {}
     answered = all(group.answered for line_groups in groups.values() for group in line_groups)
-    if curves.by != "label":
+    if not by_label:
         titles = {name: f"{_readable_name(curves.by)} {name}" for name in looks}
     drawing.legend_above(figure, drawing.handles(looks, answered, names=titles))
     return figure

@@ -125,7 +125,7 @@ def profile_figure(evidence: Evidence) -> Figure:
     and seeds.
     """
     profile_list = profiles(evidence.frame)
-    looks = drawing.looks([profile.label for profile in profile_list])
+    looks = drawing.looks_of(evidence)
     ratios = np.concatenate([profile.ratios for profile in profile_list])
     # At least a decade: equally fast labels would otherwise spread their noise over the whole axis
     edge = 1.5 * float(max(10.0, ratios[np.isfinite(ratios)].max(initial=1.0)))
@@ -142,8 +142,8 @@ def profile_figure(evidence: Evidence) -> Figure:
         axes.step(factors_at, shares, where="post", markevery=marked, **style)
     # No ratio is below 1; above 1 a little room keeps the line of a perfect label off the frame
     axes.set(xscale="log", xlim=(1.0, edge), ylim=(0.0, 1.02))
-    axes.set_xlabel("time / time of the fastest label")
-    axes.set_ylabel(f"share of {len(profile_list[0].ratios)} instances solved")
+    axes.set_xlabel("time to a verified answer / that of the fastest algorithm")
+    axes.set_ylabel(f"share of {len(profile_list[0].ratios)} instances with a verified answer")
     drawing.rule_logarithmic(axes, "x")
     drawing.rule(axes, "y", "0.9")
     names = drawing.spelt_out(evidence.algorithms())
@@ -197,7 +197,7 @@ def scaling(evidence: Evidence) -> Figure:
     """
     series_list = series_of(evidence)
     drawn = series_list[:MOST_PANELS]
-    looks = drawing.looks(list(evidence.frame["label"].unique()))
+    looks = drawing.looks_of(evidence)
     entries = {(entry.problem, entry.label): entry for entry in summaries(evidence.frame)}
     head = 0.6 + 0.05 * len(looks)
     # One axis of seconds for all panels, as the growth is compared between the kinds

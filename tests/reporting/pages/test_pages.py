@@ -110,7 +110,7 @@ def test_each_cell_has_its_numbers_history_guarantee_and_message(results: Path) 
     first, second, third, _ = cells_of(page)
     assert (first["problem"], first["algorithm"], first["updates"]) == ("mcp100", "PRA", "12")
     assert (first["status"], second["status"]) == ("FEASIBLE", "UPDATE_LIMIT")
-    assert (first["seconds"], third["seconds"]) == ("0.250", "0.125")
+    assert (first["solving seconds"], third["solving seconds"]) == ("0.250", "0.125")
     assert (first["margin lower"], first["margin upper"]) == ("0.0001", "0.125")
     assert "50 updates (Theorem <1>)" in first["certificate and parameters"]
     assert "read a.csv & <more>" in first["certificate and parameters"]

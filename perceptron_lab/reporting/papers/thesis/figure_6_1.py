@@ -269,7 +269,11 @@ def figure_6_1(evidence: Evidence) -> Figure:
     """
     problem = one_problem(evidence)
     entries = minimised(evidence)
-    looks = drawing.looks([entry.label for entry in entries])
+    methods = {
+        label: str(method.parameters.get("method", method.algorithm))
+        for label, method in evidence.methods().items()
+    }
+    looks = drawing.looks_of(evidence, [entry.label for entry in entries], methods)
     factors = drawing.nested(looks)
     optimum_of_seeds = list(optima(evidence).values())
     uppers = [optimum.upper for optimum in optimum_of_seeds if optimum.upper is not None]
@@ -289,10 +293,6 @@ def figure_6_1(evidence: Evidence) -> Figure:
                 heights[heights > highest] = math.nan
                 _draw(axes, costs, heights, looks[entry.label], factors[entry.label])
     panels[0].set_ylabel(f"objective of {problem}")
-    methods = {
-        label: str(method.parameters.get("method", method.algorithm))
-        for label, method in evidence.methods().items()
-    }
     handles = drawing.handles(looks, names=drawing.spelt_out(methods))
     lines = [
         _optimum(list(panels), optimum)

@@ -147,7 +147,7 @@ def figure_7_4(evidence: Evidence) -> Figure:
     lines = rescaled_errors(evidence)
     kinds = [kind for kind in _TITLES if any(line.rescaled == kind for line in lines)]
     telling = any(line.unconverged is not None for line in lines)
-    looks = drawing.looks(list(evidence.frame["label"].unique()))
+    looks = drawing.looks_of(evidence)
     figure = drawing.canvas(3.4 * len(kinds) + 0.4, 3.8 if telling else 2.8)
     heights = [2.6, 1.0] if telling else [1.0]
     panels = figure.subplots(

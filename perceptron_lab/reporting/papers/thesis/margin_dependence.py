@@ -218,23 +218,25 @@ def margin_dependence_figure(evidence: Evidence) -> Figure:
 
     A line with markers per label: medians over the seeds, from quartile to quartile; a cross where
     not every cell has proved a point. Dotted: the better of the two fitted laws,
-    a + b ln(1 / rho) and c (1 / rho)^p, over the margins that it was fitted to.
+    a + b ln(1 / rho) and c (1 / rho)^p, over the margins that it was fitted to. Grey labels
+    have none.
     """
     lines = dependences(evidence)
     families = list(dict.fromkeys(line.family for line in lines))
-    looks = drawing.looks(list(dict.fromkeys(line.label for line in lines)))
+    looks = drawing.looks_of(evidence, dict.fromkeys(line.label for line in lines))
     figure = drawing.canvas(max(5.0, 2.5 * len(families)), 3.4)
     panels = figure.subplots(1, len(families), squeeze=False, sharey=True)[0]
     for axes, family in zip(panels, families, strict=True):
         _draw(axes, [line for line in lines if line.family == family], looks)
         axes.set_title(family, loc="left")
-        axes.set_xlabel(r"1 / $\rho$")
+        axes.set_xlabel(r"1 / margin $\rho$")
         # Decades side by side: plain numbers would overlap
         axes.xaxis.set_major_formatter(LogFormatterMathtext())
-    panels[0].set_ylabel("queries")
+    panels[0].set_ylabel("oracle queries")
+    names = drawing.spelt_out(evidence.algorithms())
     proved = all(entry.feasible for line in lines for entry in line.entries)
     fit = Line2D([], [], label="fitted law", color="0.3", linestyle=":", linewidth=1.2)
-    drawing.legend_above(figure, [*drawing.handles(looks, proved), fit])
+    drawing.legend_above(figure, [*drawing.handles(looks, proved, names=names), fit])
     return figure
 
 
@@ -248,7 +250,7 @@ def _draw(axes: Axes, lines: list[Dependence], looks: dict[str, Look]) -> None:
     drawing.draw_medians(axes, looks, sorted(entries, key=_across), "queries", _feasible)
     for dependence in lines:
         law = dependence.better
-        if law is not None:
+        if law is not None and looks[dependence.label]["color"] != drawing.GREY:
             ends = [1.0 / margin for margin, _ in dependence.proved]
             # Only over the margins of the fit: beyond them it says nothing
             ratios = np.geomspace(ends[0], ends[-1], _DRAWN)

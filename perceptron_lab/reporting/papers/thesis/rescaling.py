@@ -188,7 +188,7 @@ def rescaling_figure(evidence: Evidence) -> Figure:
     families = list(dict.fromkeys(pair.problem.family for pair in pairs))
     sides = [side for side in SIDES if any(pair.problem.side == side for pair in pairs)]
     drawn = families[:MOST_FAMILIES]
-    looks = drawing.looks(list(dict.fromkeys(pair.entry.label for pair in pairs)))
+    looks = drawing.looks_of(evidence, dict.fromkeys(pair.entry.label for pair in pairs))
     figure = drawing.canvas(max(4.6, 2.5 * len(sides)), 1.1 + 1.9 * len(drawn))
     panels = figure.subplots(len(drawn), len(sides), squeeze=False, sharex=True, sharey=True)
     for row, family in enumerate(drawn):
@@ -198,11 +198,13 @@ def rescaling_figure(evidence: Evidence) -> Figure:
             _draw(axes, sorted(panel_pairs, key=lambda pair: -pair.problem.delta), looks)
             axes.set_title(f"{family}, {side}", loc="left")
     for axes in panels[-1]:
-        axes.set_xlabel(r"1 / $\delta$")
+        axes.set_xlabel(r"1 / condition $\delta$")
         axes.xaxis.set_major_formatter(LogFormatterMathtext())
     for axes in panels[:, 0]:
         axes.set_ylabel("seconds")
-    drawing.legend_above(figure, drawing.handles(looks, all(pair.decided for pair in pairs)))
+    names = drawing.spelt_out(evidence.algorithms())
+    decided = all(pair.decided for pair in pairs)
+    drawing.legend_above(figure, drawing.handles(looks, decided, names=names))
     drawing.name_left_out(figure, drawn, families, "families")
     return figure
 
@@ -333,14 +335,14 @@ def resisting_figure(evidence: Evidence) -> Figure:
     asks for cuts itself: medians over the seeds, from quartile to quartile; a cross where the
     budget has ended it, at its mistakes so far. Circles are all labels that are run in rounds on
     the rows known, where they have ended: they make the mistakes forced and no other. Dotted, with
-    small markers of the label, the upper bound of its theorem, as far as it is within the panel. Of
-    more than six dimensions the first six are drawn, as the figure states.
+    small markers of each label in colour, the upper bound of its theorem, as far as it is within
+    the panel. Of more than six dimensions the first six are drawn, as the figure states.
     """
     lines = resisting_runs(evidence)
     dimensions = list(dict.fromkeys(line.dimension for line in lines))
     drawn = dimensions[:MOST_PANELS]
     asking = list(dict.fromkeys(line.entry.label for line in lines if not line.in_rounds))
-    looks = drawing.looks(asking)
+    looks = drawing.looks_of(evidence, asking)
     figure, panels = drawing.panels(len(drawn), 2.5, 0.9, 2.2)
     for axes, dimension in zip(panels, drawn, strict=True):
         axes.set_title(f"dimension {dimension}", loc="left")
@@ -369,13 +371,15 @@ def _draw_growth(axes: Axes, lines: list[ResistingRuns], looks: dict[str, Look])
     # Kept: upper bounds of theorems may lie decades above all that was measured
     lowest, highest = axes.get_ylim()
     for label, look in looks.items():
+        if look["color"] == drawing.GREY:
+            continue
         bounds = [(x, entry.median("bound")) for x, entry in single if entry.label == label]
         points = [(x, bound) for x, bound in bounds if bound is not None]
         xs, ys = [x for x, _ in points], [y for _, y in points]
         style: drawing.Style = {"color": look["color"], "marker": look["marker"], "linestyle": ":"}
         axes.plot(xs, ys, fillstyle="none", markersize=2.5, lw=1.0, label=f"{label} bound", **style)
     axes.set_ylim(lowest, highest)
-    axes.set_xlabel(r"1 / $\rho$")
+    axes.set_xlabel(r"1 / margin $\rho$")
     drawing.rule_logarithmic(axes, "both")
     axes.xaxis.set_major_formatter(LogFormatterMathtext())  # decades side by side
 

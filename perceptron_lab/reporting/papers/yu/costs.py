@@ -373,7 +373,7 @@ def figure_1(evidence: Evidence) -> Figure:
     kappas = difficulties(evidence)
     entries = [(kappas[entry.problem], entry) for entry in summaries(evidence.frame)]
     entries.sort(key=lambda pair: pair[0])
-    looks = drawing.looks(list(evidence.frame["label"].unique()))
+    looks = drawing.looks_of(evidence)
     figure = drawing.canvas(7.0, 3.0)
     panels = figure.subplots(1, 2, sharex=True)
     columns = {"seconds": "seconds", "updates": "iterations"}

@@ -226,7 +226,7 @@ def figure_2(evidence: Evidence) -> Figure:
     axes.set(xlabel="iterations per classifier", ylabel="test error, percent")
     names = drawing.spelt_out(evidence.algorithms())
     entries, factors = [], drawing.nested(labels)
-    for i, (label, look) in enumerate(drawing.looks(labels).items()):
+    for i, (label, look) in enumerate(drawing.looks_of(evidence, labels).items()):
         label_lines = [line for line in lines if line.label == label]
         # By factors, as the axis is logarithmic
         shift = _APART ** (i - (len(labels) - 1) / 2)

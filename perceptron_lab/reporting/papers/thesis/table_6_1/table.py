@@ -323,8 +323,9 @@ def table_6_1_figure(evidence: Evidence) -> Figure:
     width = min(7.2, max(3.5, 0.07 * len(problems) * (1 + len(labels))))
     figure = drawing.canvas(width, 4.2)
     upper, lower = figure.subplots(2, 1, sharex=True)
-    _draw(upper, labels, "queries")
-    _draw(lower, labels, "seconds")
+    looks = drawing.looks_of(evidence, labels)
+    _draw(upper, labels, looks, "queries")
+    _draw(lower, labels, looks, "seconds")
     upper.set_ylabel("oracle queries")
     lower.set_ylabel("seconds")
     # Names are turned where they would run into each other
@@ -333,7 +334,7 @@ def table_6_1_figure(evidence: Evidence) -> Figure:
     lower.set_xlim(-0.6, len(problems) - 0.4)
     names = drawing.spelt_out(evidence.algorithms())
     named = []
-    for label, look in drawing.looks(list(labels)).items():
+    for label, look in looks.items():
         style: drawing.Style = {"label": names.get(label, label), **look}
         named.append(Line2D([], [], markersize=3.2, markeredgewidth=0.8, **style))
         if has_thesis(labels[label]):
@@ -349,10 +350,15 @@ def table_6_1_figure(evidence: Evidence) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, labels: Mapping[str, Sequence[QueryEntry]], column: str) -> None:
+def _draw(
+    axes: Axes,
+    labels: Mapping[str, Sequence[QueryEntry]],
+    looks: Mapping[str, Look],
+    column: str,
+) -> None:
     axes.set_yscale("log")
     position = Thesis._fields.index(column)
-    for i, (label, look) in enumerate(drawing.looks(list(labels)).items()):
+    for i, (label, look) in enumerate(looks.items()):
         # Side by side within the width of a problem, so that equal numbers do not hide each other.
         shift = (i - (len(labels) - 1) / 2) * 0.7 / len(labels)
         entries = [(j + shift, entry) for j, entry in enumerate(labels[label])]

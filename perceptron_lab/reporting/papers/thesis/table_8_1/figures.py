@@ -89,7 +89,8 @@ def _draw_features(
     printed: PrintedColumn | None,
 ) -> None:
     """Draw the labels of one panel, side by side in each line, and the thesis's column."""
-    looks = drawing.looks([entries[0].label for entries in groups])
+    algorithms = {entries[0].label: entries[0].algorithm for entries in groups}
+    looks = drawing.algorithm_looks(list(algorithms), algorithms, list(algorithms))
     step = 0.8 / len(groups)
     for number, label_entries in enumerate(groups):
         spreads = [*(entry.spread for entry in label_entries), mean_spread(label_entries)]

@@ -1,0 +1,110 @@
+"""The first sentence of a page: which algorithm was best, by how much, on how many instances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from perceptron_lab.core.errors import counted
+from perceptron_lab.core.results import Status
+from perceptron_lab.reporting.ratios import BoolArray
+from perceptron_lab.reporting.studies.timing import Profile, profiles
+from perceptron_lab.reporting.summary import CLAIMS
+
+
+def best_sentence(runs: pd.DataFrame) -> str:
+    """Return who was best: by verified answers, of equally many by the time to them.
+
+    An instance is a problem with a seed. A cell whose goal was not reached has no answer here;
+    otherwise answers count as in :func:`~perceptron_lab.reporting.studies.timing.profiles`. Times
+    include the proofs, and are compared by the geometric mean of the ratios on the instances that
+    all compared algorithms answered. Goals and learners that make such times meaningless have a
+    sentence without a best algorithm.
+
+    Parameters
+    ----------
+    runs
+        The checked table of runs.
+    """
+    claimed = runs["status"].isin(CLAIMS)
+    reached = runs["goal_reached"] != "false" if "goal_reached" in runs else True
+    counting = runs.assign(proved=claimed & runs["proved"] & reached)
+    measured = profiles(counting)
+    instances = len(measured[0].ratios)
+    if "goal" in runs and (runs["goal"] == "budget").any():
+        return "No algorithm is named the best: each run used its whole budget."
+    if not counting["proved"].any():
+        fitted = bool((runs["status"] == Status.FITTED).any())
+        kind = "Fitted models are not verified" if fitted else "No answer is verified"
+        return f"{kind}, so no algorithm is named the best."
+    sentence = _compared(measured, instances)
+    unproved = int((claimed & ~runs["proved"]).sum())
+    tail = f" {counted(unproved, 'unverified answer')} did not count." if unproved else ""
+    return sentence + tail
+
+
+def _compared(measured: Sequence[Profile], instances: int) -> str:
+    """Return the sentence, of profiles of which some have an answer."""
+    solved = {profile.label: int(np.isfinite(profile.ratios).sum()) for profile in measured}
+    most = max(solved.values())
+    leaders = [profile for profile in measured if solved[profile.label] == most]
+    answers = f"verified answers on {most} of {counted(instances, 'instance')}"
+    if len(measured) == 1:
+        return f"{measured[0].label}, the only algorithm, has {answers}."
+    if len(leaders) > 1:
+        return _among_equals(leaders, answers)
+    (best,) = leaders
+    rest = [profile for profile in measured if profile is not best and solved[profile.label]]
+    if not rest:
+        return f"{best.label} was the best: it alone has {answers}."
+    second = min(rest, key=lambda profile: (-solved[profile.label], _ratio(profile, best)))
+    common = _common([best, second])
+    sentence = f"{best.label} was the best: it has {answers}, {second.label} on "
+    sentence += f"{solved[second.label]}"
+    if not common.any():
+        return f"{sentence}, none of them the same."
+    times = f"{_ratio(best, second):.3g} times the time of {second.label} to a verified answer"
+    return f"{sentence}; on the {_both(common)} it took {times} (geometric mean)."
+
+
+def _among_equals(leaders: Sequence[Profile], answers: str) -> str:
+    """Return the sentence of algorithms that answered equally many instances."""
+    names = f"{', '.join(profile.label for profile in leaders[:-1])} and {leaders[-1].label}"
+    common = _common(leaders)
+    if not common.any():
+        return f"No algorithm was the best: {names} each have {answers}, but on no common one."
+    means = {p.label: float(np.log(p.ratios[common]).mean()) for p in leaders}
+    best, second = sorted(means, key=lambda label: means[label])[:2]
+    ratio = float(np.exp(means[best] - means[second]))
+    if f"{ratio:.3g}" == "1":
+        return (
+            f"{best} and {second} were equally good: {names} each have {answers}, and the "
+            "two took equal times."
+        )
+    return (
+        f"{best} was the best: {names} each have {answers}, and on the {_both(common)} it took "
+        f"{ratio:.3g} times the time of {second} to a verified answer (geometric mean)."
+    )
+
+
+def _common(compared: Sequence[Profile]) -> BoolArray:
+    """Return on which instances all have an answer."""
+    finite = np.isfinite([profile.ratios for profile in compared])
+    return np.asarray(finite.all(axis=0))
+
+
+def _ratio(first: Profile, second: Profile) -> float:
+    """Return the geometric mean of the times of the first over the second's; infinite of none."""
+    common = _common([first, second])
+    if not common.any():
+        return float("inf")
+    return float(np.exp(np.log(first.ratios[common] / second.ratios[common]).mean()))
+
+
+def _both(common: BoolArray) -> str:
+    number = int(common.sum())
+    return (
+        "one that all of these answered" if number == 1 else f"{number} that all of these answered"
+    )
