@@ -121,8 +121,8 @@ def _key(value: object) -> str:
 
 
 def _head(name: str) -> str:
-    shown = "solving seconds" if name == "seconds" else name
-    return shown.removeprefix("measure.").replace("_", " ")
+    text = "solving seconds" if name == "seconds" else name
+    return text.removeprefix("measure.").replace("_", " ")
 
 
 def _numeric(cells: Sequence[PageCell], name: str) -> bool:

@@ -150,8 +150,8 @@ def algorithm_looks(
         The labels that are not grey.
     """
     names = [algorithms.get(label, label) for label in labels]
-    used = {_OF_ALGORITHMS[name] for name in names if name in _OF_ALGORITHMS}
-    free = [index for index in range(len(_COLOURS)) if index not in used]
+    taken_indices = {_OF_ALGORITHMS[name] for name in names if name in _OF_ALGORITHMS}
+    free = [index for index in range(len(_COLOURS)) if index not in taken_indices]
     unknown = [name for name in dict.fromkeys(names) if name not in _OF_ALGORITHMS]
     colours = {name: _COLOURS[free[i % len(free)]] for i, name in enumerate(unknown)}
     colours |= {name: _COLOURS[index] for name, index in _OF_ALGORITHMS.items()}
