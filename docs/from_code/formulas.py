@@ -88,6 +88,9 @@ class _Parser:
             elif self.peek() == "*":
                 self.take()
                 factors.append(r"\cdot")
+            elif self.peek() == "o":  # the product of a Jordan algebra
+                self.take()
+                factors.append(r"\circ")
             else:
                 factors.append(self.factor())
         return " ".join(factors)
@@ -146,7 +149,9 @@ class _Parser:
         if token == "sqrt":
             return rf"\sqrt{{{_without_brackets([self.base()])}}}"
         if token[0].isdigit() or token[0] == ".":
-            return token
+            mantissa, _, exponent = token.partition("e")
+            times = "" if mantissa == "1" else rf"{mantissa} \cdot "
+            return rf"{times}10^{{{exponent}}}" if exponent else token
         if not token.isalpha():
             raise NoFormulaError(token)
         return self.name(token)

@@ -11,6 +11,7 @@ from latex2mathml.converter import convert
 
 # Browsers leave no space between a name such as ln and its argument.
 _FUNCTION = re.compile("<mi>(?:ln|log|exp|det|max|min|tr)</mi>(?!<mo stretchy|<mrow><mo stretchy)")
+_LONG = 80  # Characters of LaTeX from which on a formula of a sentence may need to scroll
 _SPACED = r'<mspace width="0.17em"/>\g<0><mspace width="0.17em"/>'
 
 
@@ -32,7 +33,10 @@ def element(latex: str, display: str) -> str:
 
 
 def _inline(writer: Any, node: nodes.Element) -> None:
-    writer.body.append(element(node.astext(), "inline"))
+    latex = node.astext()
+    math = element(latex, "inline")
+    long = len(latex) > _LONG
+    writer.body.append(f'<span class="long-formula">{math}</span>' if long else math)
     raise nodes.SkipNode
 
 

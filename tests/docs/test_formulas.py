@@ -30,6 +30,7 @@ needs_mathml = pytest.mark.skipif(
         ("sum_i w_i / 2", r"\sum_{i} \frac{w_{i}}{2}"),
         ("omega^(-1/2)", r"\omega^{- \frac{1}{2}}"),
         ("x'^2", r"{x^{\prime}}^{2}"),
+        ("s o z <= 2e-9 + o", r"s \circ z \le 2 \cdot 10^{-9} + o"),
     ],
 )
 def test_a_formula_keeps_its_meaning(text: str, expected: str) -> None:
