@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -13,15 +14,20 @@ from perceptron_lab.reporting.ratios import BoolArray
 from perceptron_lab.reporting.studies.timing import Profile, profiles
 from perceptron_lab.reporting.summary import CLAIMS
 
+EQUAL: Final = 0.95
+"""A larger ratio of times names no best algorithm: clocks vary as much."""
+MOST_NAMED: Final = 3
+"""The most algorithms that are named of those with equally many answers."""
+
 
 def best_sentence(runs: pd.DataFrame) -> str:
     """Return who was best: by verified answers, of equally many by the time to them.
 
-    An instance is a problem with a seed. A cell whose goal was not reached has no answer here;
-    otherwise answers count as in :func:`~perceptron_lab.reporting.studies.timing.profiles`. Times
-    include the proofs, and are compared by the geometric mean of the ratios on the instances that
-    all compared algorithms answered. Goals and learners that make such times meaningless have a
-    sentence without a best algorithm.
+    An instance is a problem with a seed. Answers count as in
+    :func:`~perceptron_lab.reporting.studies.timing.profiles`; where the goal is another than a
+    decision, those that reach it. Times include the proofs, and are compared by the geometric mean
+    of the ratios on the instances that all compared algorithms answered. Learners, optima
+    without a common width, and runs that use their whole budget have a sentence without a best algorithm.
 
     Parameters
     ----------
@@ -29,16 +35,20 @@ def best_sentence(runs: pd.DataFrame) -> str:
         The checked table of runs.
     """
     claimed = runs["status"].isin(CLAIMS)
-    reached = runs["goal_reached"] != "false" if "goal_reached" in runs else True
+    goal = runs["goal"] if "goal" in runs else pd.Series("decide", runs.index)
+    missed = runs["goal_reached"] == "false" if "goal_reached" in runs else goal.isna()
+    reached = ~missed | (goal == "decide")
     counting = runs.assign(proved=claimed & runs["proved"] & reached)
     measured = profiles(counting)
     instances = len(measured[0].ratios)
-    if "goal" in runs and (runs["goal"] == "budget").any():
+    if (goal == "budget").any():
         return "No algorithm is named the best: each run used its whole budget."
+    if "optimum_width" in runs and runs.loc[goal == "", "optimum_width"].notna().any():
+        return "No algorithm is named the best: proved optima of different widths do not compare."
+    if (runs["status"] == Status.FITTED).any():
+        return "Fitted models are not verified, so no algorithm is named the best."
     if not counting["proved"].any():
-        fitted = bool((runs["status"] == Status.FITTED).any())
-        kind = "Fitted models are not verified" if fitted else "No answer is verified"
-        return f"{kind}, so no algorithm is named the best."
+        return "No answer is verified, so no algorithm is named the best."
     sentence = _compared(measured, instances)
     unproved = int((claimed & ~runs["proved"]).sum())
     tail = f" {counted(unproved, 'unverified answer')} did not count." if unproved else ""
@@ -72,16 +82,18 @@ def _compared(measured: Sequence[Profile], instances: int) -> str:
 def _among_equals(leaders: Sequence[Profile], answers: str) -> str:
     """Return the sentence of algorithms that answered equally many instances."""
     names = f"{', '.join(profile.label for profile in leaders[:-1])} and {leaders[-1].label}"
+    names = names if len(leaders) <= MOST_NAMED else f"{len(leaders)} algorithms"
     common = _common(leaders)
     if not common.any():
         return f"No algorithm was the best: {names} each have {answers}, but on no common one."
     means = {p.label: float(np.log(p.ratios[common]).mean()) for p in leaders}
     best, second = sorted(means, key=lambda label: means[label])[:2]
     ratio = float(np.exp(means[best] - means[second]))
-    if f"{ratio:.3g}" == "1":
+    if ratio > EQUAL:
         return (
-            f"{best} and {second} were equally good: {names} each have {answers}, and the "
-            "two took equal times."
+            f"{best} and {second} were equally good: {names} each have {answers}, and on the "
+            f"{_both(common)} the times of the two to a verified answer differ by less than "
+            f"{100 * (1 - EQUAL):.0f} % (geometric mean)."
         )
     return (
         f"{best} was the best: {names} each have {answers}, and on the {_both(common)} it took "

@@ -50,6 +50,12 @@ def sentence_of(make_runs: MakeRuns, cells: Cells) -> str:
             "mean).",
         ),
         (
+            {"A": [FAST], "B": [SLOW], "C": [SLOW], "D": [SLOW]},
+            "A was the best: 4 algorithms each have verified answers on 1 of 1 instance, and on the "
+            "one that all of these answered it took 0.25 times the time of B to a verified answer "
+            "(geometric mean).",
+        ),
+        (
             {"A": [FAST, UNANSWERED], "B": [UNANSWERED, SLOW]},
             "No algorithm was the best: A and B each have verified answers on 1 of 2 instances, "
             "but on no common one.",
@@ -57,7 +63,8 @@ def sentence_of(make_runs: MakeRuns, cells: Cells) -> str:
         (
             {"A": [FAST], "B": [FAST]},
             "A and B were equally good: A and B each have verified answers on 1 of 1 instance, "
-            "and the two took equal times.",
+            "and on the one that all of these answered the times of the two to a verified answer "
+            "differ by less than 5 % (geometric mean).",
         ),
         (
             {"A": [FAST, UNPROVED], "B": [UNANSWERED] * 2},
@@ -73,7 +80,7 @@ def sentence_of(make_runs: MakeRuns, cells: Cells) -> str:
             "No answer is verified, so no algorithm is named the best.",
         ),
         (
-            {"A": [{"status": "FITTED", "proved": False}]},
+            {"A": [{"status": "FITTED", "proved": False}], "B": [FAST]},
             "Fitted models are not verified, so no algorithm is named the best.",
         ),
     ],
@@ -93,7 +100,13 @@ def test_a_bound_loses_to_a_feasible_point(make_runs: MakeRuns) -> None:
 
 
 def test_answers_that_miss_the_goal_and_whole_budgets_do_not_count(make_runs: MakeRuns) -> None:
-    missed, reached = FAST | {"goal_reached": "false"}, SLOW | {"goal_reached": "true"}
+    goal = {"goal": "width: 1e-8"}
+    missed = FAST | goal | {"goal_reached": "false"}
+    reached = SLOW | goal | {"goal_reached": "true"}
     assert sentence_of(make_runs, {"A": [missed], "B": [reached]}).startswith("B was the best: it")
+    missed, reached = ({**cell, "goal": "decide"} for cell in (missed, reached))
+    assert sentence_of(make_runs, {"A": [missed], "B": [reached]}).startswith("A was the best: A")
+    optimum = FAST | {"goal": "", "optimum_width": 1e-3}
+    assert "different widths" in sentence_of(make_runs, {"A": [optimum], "B": [optimum]})
     whole = FAST | {"goal": "budget"}
     assert "whole budget" in sentence_of(make_runs, {"A": [whole], "B": [whole]})
