@@ -26,8 +26,8 @@ def best_sentence(runs: pd.DataFrame) -> str:
     An instance is a problem with a seed. Answers count as in
     :func:`~perceptron_lab.reporting.studies.timing.profiles`; where the goal is another than a
     decision, those that reach it. Times include the proofs, and are compared by the geometric mean
-    of the ratios on the instances that all compared algorithms answered. Learners, optima
-    without a common width, and runs that use their whole budget have a sentence without a best algorithm.
+    of the ratios on the instances that all compared algorithms answered. Learners, optima without
+    a common width, and runs that use their whole budget have a sentence without a best algorithm.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def best_sentence(runs: pd.DataFrame) -> str:
     instances = len(measured[0].ratios)
     if (goal == "budget").any():
         return "No algorithm is named the best: each run used its whole budget."
-    if "optimum_width" in runs and runs.loc[goal == "", "optimum_width"].notna().any():
+    if (goal == "").all() and "optimum_width" in runs and runs["optimum_width"].notna().any():
         return "No algorithm is named the best: proved optima of different widths do not compare."
     if (runs["status"] == Status.FITTED).any():
         return "Fitted models are not verified, so no algorithm is named the best."
