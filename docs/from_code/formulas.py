@@ -28,6 +28,7 @@ _TOKEN = re.compile(
     r"|[-+*/^_'\"=<>,;:|()[\]{}~@]"
 )
 _APPLIED = re.compile(r"(?<![A-Za-z])([A-Za-z](?:_\w+)?|sum)\(")
+_SUM = re.compile(r"(?:\\(?:ln|log) )?\\sum(?:_\{[^ ]*\})?$")
 _ANGLES = re.compile(r"<(?! |=|- )([^<>=]*,[^<>=]*)>")
 _OPERATOR = re.compile(r"[=<>^/+_'|]|A\*|\b(?:sqrt|norm|ln|exp|Delta\()")
 _DANGLING = re.compile(r"\s*(?:[<>=+/]|-\s).*|.*(?:[<>=+/-])\s*", re.DOTALL)
@@ -79,10 +80,10 @@ class _Parser:
         while self.tokens and self._continues():
             if self.peek() == "/":
                 self.take()
-                sums = [index for index, one in enumerate(factors) if one.startswith(r"\sum")]
+                sums = [index for index, one in enumerate(factors) if _SUM.match(one)]
                 first = sums[-1] + 1 if sums else 0  # A sum is of the whole fraction.
                 below = _without_brackets([self.factor()])
-                below += f" {self.factor()}" if below.startswith(r"\sum_") else ""
+                below += f" {self.factor()}" if _SUM.match(below) else ""
                 above = _without_brackets(factors[first:])
                 factors[first:] = [rf"\frac{{{above}}}{{{below}}}"]
             elif self.peek() == "*":

@@ -28,6 +28,8 @@ needs_mathml = pytest.mark.skipif(
         ("ln(1/r0(rho))", r"\ln \left( \frac{1}{r_{0} \left( \rho \right)} \right)"),
         ("f_max R^2", r"f_{\mathrm{max}} R^{2}"),
         ("sum_i w_i / 2", r"\sum_{i} \frac{w_{i}}{2}"),
+        ("mu ln sum_i w_i / m", r"\mu \ln \sum_{i} \frac{w_{i}}{m}"),
+        ("Omega / sum gamma", r"\frac{\Omega}{\sum \gamma}"),
         ("omega^(-1/2)", r"\omega^{- \frac{1}{2}}"),
         ("x'^2", r"{x^{\prime}}^{2}"),
         ("s o z <= 2e-9 + o", r"s \circ z \le 2 \cdot 10^{-9} + o"),
