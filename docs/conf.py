@@ -24,7 +24,13 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "from_code.extension",
 ]
-exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "**/sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "examples",
+    "notebooks",
+    "gallery/**/*.ipynb",
+    "**/sg_execution_times.rst",
+]
 default_role = "key"
 smartquotes = False  # a' is a transposed
 highlight_language = "python"

@@ -14,6 +14,7 @@ from from_code import (
     reference,
     repository_links,
     start_pictures,
+    tutorial,
 )
 from from_code.docstrings import as_restructured_text
 from from_code.paper_keys import paper_key
@@ -46,6 +47,7 @@ def _make(app: Any) -> None:
     keep_only(folder, {f"{kind}.rst" for kind in component_pages.KINDS})
     reference.write(folder / "reference")
     start_pictures.write(folder / "pictures")
+    tutorial.write_figures(folder / "tutorial")
     save_both(draw_packages.draw, folder / "pictures", "packages")
 
 

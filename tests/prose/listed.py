@@ -214,6 +214,9 @@ UNTIED: Listed = {
 """Why no sample can contradict a paragraph's numbers."""
 
 ARGUMENTS = (
+    *(f"docs/tutorial/{page}.md" for page in ("certificates", "cones", "experiment", "margins")),
+    *("docs/tutorial.md", "docs/tutorial/your-own-algorithm.md"),
+    *(f"docs/extending/{page}.md" for page in ("algorithm", "learner", "oracle")),
     "docs/notes/active-set.md",
     "docs/notes/eigenvalue-bounds.md",
     "docs/notes/existence-of-estimates.md",

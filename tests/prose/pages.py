@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("docs", "docs/notes", "docs/notes/existence", "docs/papers")
+FOLDERS = (
+    *("docs", "docs/extending", "docs/notes", "docs/notes/existence", "docs/papers"),
+    "docs/tutorial",
+)
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in [ROOT / "README.md", *(p for f in FOLDERS for p in sorted((ROOT / f).glob("*.md")))]
