@@ -86,8 +86,7 @@ def best_seconds(model: Any, examples: Any, labels: Any) -> float:
 
 
 @pytest.mark.timeout(1000)
-@pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(("name", "data"), [(name, data) for name in PAIRS for data in DATA])
 def test_seconds_of_fits(name: str, data: str) -> None:
     large = data.startswith("20 000")
     if (data == "digits" and name in BINARY) or (large and name in SMALL | SLOW):
