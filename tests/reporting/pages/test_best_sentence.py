@@ -52,8 +52,8 @@ def sentence_of(make_runs: MakeRuns, cells: Cells) -> str:
         (
             {"A": [FAST], "B": [SLOW], "C": [SLOW], "D": [SLOW]},
             "A was the best: 4 algorithms each have verified answers on 1 of 1 instance, and on "
-            "the one that all of these answered it took 0.25 times the time of B to a verified answer "
-            "(geometric mean).",
+            "the one that all of these answered it took 0.25 times the time of B to a verified "
+            "answer (geometric mean).",
         ),
         (
             {"A": [FAST, UNANSWERED], "B": [UNANSWERED, SLOW]},
