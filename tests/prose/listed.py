@@ -81,6 +81,14 @@ TIED: Listed = {
         "The messy programs": "test_numbers_of_infeasible_programs",
         "Of the others,": "test_numbers_of_infeasible_programs",
     },
+    "docs/rows-in-parts.md": {
+        "`plab run benchmarks/cluster` ([results": "test_numbers_of_rows_in_parts",
+        "| rows | passes of auto |": "test_numbers_of_rows_in_parts",
+        "The number of passes hardly": "test_numbers_of_rows_in_parts",
+        "At these rates, a billion": "test_numbers_of_rows_in_parts",
+        "A pass over a billion": "test_numbers_of_rows_in_parts",
+        "If workers read their own": "test_numbers_of_rows_in_parts",
+    },
     "docs/separation.md": {
         "`plab run separation_verdicts` runs": "test_numbers_of_verdicts_and_programs"
     },
