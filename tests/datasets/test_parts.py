@@ -18,6 +18,7 @@ from perceptron_lab.core.results import Result
 from perceptron_lab.datasets.collections.files import Files, stem_of
 from perceptron_lab.datasets.collections.problem_files import read_problem, read_system
 from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.datasets.formats.file_contents import read_contents
 from perceptron_lab.datasets.parts import digest_of_parts, part_digests, parts_of, sha256_of_data
 from perceptron_lab.solving.entry import solve
 from tests.repetitions import repeated
@@ -260,3 +261,15 @@ def test_sparse_archives_are_parts(tmp_path: Path) -> None:
     for memory in (None, LEAST_MEMORY):
         result = solve(read_system(tmp_path, memory=memory))
         assert result.status is solve(rows).status
+
+
+def test_decimals_of_all_parts_are_whole_multiples_of_one_number(tmp_path: Path) -> None:
+    """Otherwise infeasible decimals would have no exact proof."""
+    for number, text in enumerate(("0.5,2\n", "0.1,-3\n", "-0.25,0.125\n")):
+        (tmp_path / f"p-{number}.csv").write_text(text)
+    rows = read_contents(tmp_path, Columns(rows=True)).rows
+    assert (rows.roundings, rows.multiple) == (1, 1000)
+    np.testing.assert_array_equal(rows.integers, [[500, 2000], [100, -3000], [-250, 125]])
+    (tmp_path / "p-3.csv").write_text("0.1234567890123456789,1\n")
+    rows = read_contents(tmp_path, Columns(rows=True)).rows
+    assert (rows.roundings, rows.integers) == (1, None)
