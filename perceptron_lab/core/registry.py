@@ -240,6 +240,7 @@ _OURS = {
         "ball_volumes": "reporting.theory.ellipsoid_method:ball_volumes",
         "learning_complexity": "reporting.theory.learning_complexity:learning_complexity",
         "tightness": "reporting.theory.tightness:tightness",
+        "proof_costs": "reporting.theory.proof_costs:proof_costs",
         "claims": "reporting.theory.refutations.statements:claims",
         "contents": "reporting.theory.contents:contents",
     },

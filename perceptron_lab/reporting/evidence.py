@@ -124,6 +124,11 @@ class Evidence:
         record: Dataset = self._instances[problem].dataset.record
         return record
 
+    def dataset_name(self, problem: str) -> str:
+        """Return the registered name of the dataset that a problem belongs to."""
+        self.dataset(problem)
+        return self._instances[problem].dataset.name
+
     def instance(self, problem: str) -> str:
         """Return the dataset's own name of a problem, which may have another title."""
         self.dataset(problem)
