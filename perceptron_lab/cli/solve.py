@@ -102,7 +102,7 @@ def command(
                 choices |= {"affine": not model["no_intercept"], "with_remedies": model["remedies"]}
                 choices["model"] = _stated(model, _SPECIFIED)
             return ask(file, columns, **choices)
-        chosen: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
+        settings: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
         options = RunOptions(
             oracles=[registry.load("oracle", name)() for name in oracles],
             goal=_width(goal) if optimum else goal,
@@ -112,9 +112,9 @@ def command(
             stop=stop,
         )
         if optimum:
-            return _asking("optimum")(file, options, columns=columns, **chosen)
-        chosen |= {"conflict": conflict, "relax": relax}
-        return answer(file, columns, options, memory=memory, margin=margin, **chosen)
+            return _asking("optimum")(file, options, columns=columns, **settings)
+        settings |= {"conflict": conflict, "relax": relax}
+        return answer(file, columns, options, memory=memory, margin=margin, **settings)
 
     # Verdicts and ellipsoids report no progress; JSON and -q leave no room for a line
     quiet = as_json or verdict or ellipsoid or is_quiet()

@@ -69,7 +69,7 @@ from perceptron_lab.systems.conditions import Condition, over_common
 # Entries of dense data that are written at most: 800 MB
 MOST_ENTRIES = 100_000_000
 _SEPARATORS = (",", ";", "\t", " ")
-# Of texts in other forms than the checker's, beside its own refusals, which are values
+# Of texts in other forms than the checker's, besides its own refusals, which are values
 _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
@@ -125,8 +125,8 @@ def of_sdpa(path: Path, question: Literal["feasibility", "recession"]) -> Readin
 def of_table(path: Path, system: ConicSystem) -> Reading | None:
     """Return a reading of a user's own table, or its parts, that yields the rows of a system.
 
-    None if there is none. It is compared with the system: nearest doubles of the numbers read have
-    to be its rows.
+    None if no reading yields them. The nearest doubles of the numbers read have to be the rows of
+    the system.
     """
     operator = system.operator
     if isinstance(operator, Gram):

@@ -51,6 +51,6 @@ class PartedRows(RowSource):
         which = np.searchsorted(self.starts, indices, side="right") - 1
         rows = np.empty((len(indices), self.shape[1]), self.dtype)
         for number in np.unique(which).tolist():
-            here = which == number
-            rows[here] = self.parts[number][indices[here] - self.starts[number]]
+            inside = which == number
+            rows[inside] = self.parts[number][indices[inside] - self.starts[number]]
         return rows

@@ -118,7 +118,7 @@ class NumpyRows(FileRows):
     memory
         See :class:`~perceptron_lab.cones.operators.row_source.RowSource`.
     label
-        The column of labels, from 0 on, which is no coordinate; None if there is none.
+        The column of labels, from 0 on, which is no coordinate, or None.
     """
 
     def __init__(self, path: Path, memory: int = MEMORY, *, label: int | None = None) -> None:
@@ -150,7 +150,7 @@ class NumpyRows(FileRows):
 
     def _blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield consecutive rows, read one after the other."""
-        for at, rows in self._whole():
+        for at, rows in self._labelled_rows():
             yield at, self._features(rows)
 
     @property
@@ -161,9 +161,9 @@ class NumpyRows(FileRows):
     def labels(self) -> AnyArray:
         """Return the label of each row, shape ``(m,)``."""
         assert self._label is not None
-        return np.concatenate([rows[:, self._label] for _, rows in self._whole()])
+        return np.concatenate([rows[:, self._label] for _, rows in self._labelled_rows()])
 
-    def _whole(self) -> Iterator[tuple[slice, Dense]]:
+    def _labelled_rows(self) -> Iterator[tuple[slice, Dense]]:
         """Yield consecutive rows with their labels."""
         with self.path.open("rb") as file:
             file.seek(self._begin)

@@ -95,10 +95,10 @@ def with_rows(parts: Sequence[Path]) -> list[Path]:
     schema, filled = None, []
     for part in parts:
         with opened(part) as file:
-            own, count = file.schema_arrow, file.metadata.num_rows
-        schema = schema or own
-        _require_same(part, parts[0], own.names, schema.names)
-        for name, kind, expected in zip(own.names, own.types, schema.types, strict=True):
+            present, count = file.schema_arrow, file.metadata.num_rows
+        schema = schema or present
+        _require_same(part, parts[0], present.names, schema.names)
+        for name, kind, expected in zip(present.names, present.types, schema.types, strict=True):
             if kind != expected:
                 raise DataError(
                     f"{part}: column {name!r} holds {kind}, and {expected} in {parts[0].name}; "
@@ -119,15 +119,15 @@ def joined(parts: dict[Path, Contents], width: int) -> Contents:
         The number of columns.
     """
     rows = joined_doubles([contents.in_memory() for contents in parts.values()], width)
-    whole = described(parts, rows)
+    table = described(parts, rows)
     first = next(iter(parts.values()))
     if first.classes is not None:
-        whole.classes = np.concatenate([contents.classes for contents in parts.values()])
-    whole.variables = {
+        table.classes = np.concatenate([contents.classes for contents in parts.values()])
+    table.variables = {
         role: np.concatenate([contents.variables[role] for contents in parts.values()])
         for role in first.variables
     }
-    return whole
+    return table
 
 
 def described(parts: dict[Path, Contents], rows: Any) -> Contents:
@@ -157,8 +157,8 @@ def labels_of_parts(parts: Sequence[FileRows]) -> AnyArray | None:
 def common_width(parts: dict[Path, Contents]) -> int:
     """Return the number of columns of files; a ``DataError`` names one with others than the first.
 
-    The largest index of a sparse file says nothing of the number of its columns. Files without rows
-    have names of columns alone.
+    The largest index of a sparse file does not determine the number of its columns. Files
+    without rows have names of columns alone.
     """
     filled = {part: contents for part, contents in parts.items() if contents.rows is not None}
     first, expected = next(iter(filled.items()))
@@ -192,10 +192,10 @@ def _columns(contents: Contents) -> list[str]:
 def _require_same(part: Path, first: Path, names: list[str], expected: list[str]) -> None:
     if names != expected:
         listed = (", ".join(x[:_SHOWN]) + ", ..." * (len(x) > _SHOWN) for x in (names, expected))
-        own, others = listed
+        columns, first_columns = listed
         raise DataError(
-            f"{part}: {len(names)} columns ({own}), and in {first.name} {len(expected)} "
-            f"({others}); write all parts with the same columns in the same order"
+            f"{part}: {len(names)} columns ({columns}), and in {first.name} {len(expected)} "
+            f"({first_columns}); write all parts with the same columns in the same order"
         )
 
 

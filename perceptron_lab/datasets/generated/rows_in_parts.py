@@ -37,7 +37,7 @@ class GeneratedPart(RowSource):
     """One part of generated rows, in single precision; it is made of two numbers and a direction.
 
     With x_j uniform in [-c_j, c_j], c_j falling from 1 to 1/10, a direction s in {-1, 1}^n and
-    t = <s, x>, a row is sign(t) x + gap s. Each block of 65536 rows has a seed of its own.
+    t = <s, x>, a row is sign(t) x + gap s. Each block of 65536 rows has its own seed.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class GeneratedPart(RowSource):
         self._direction, self._gap = direction.astype(np.float32), gap
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
-        """Yield consecutive rows, generated anew."""
+        """Yield consecutive rows, generated again."""
         for start in range(0, self.shape[0], _BLOCK):
             rows = self._block(start // _BLOCK)
             step = cached_step(self.step, self.shape[1])
@@ -84,8 +84,8 @@ class GeneratedPart(RowSource):
         rows = np.empty((len(indices), self.shape[1]), np.float32)
         numbers = indices // _BLOCK
         for number in np.unique(numbers).tolist():
-            here = numbers == number
-            rows[here] = self._block(number)[indices[here] - number * _BLOCK]
+            inside = numbers == number
+            rows[inside] = self._block(number)[indices[inside] - number * _BLOCK]
         return rows
 
     def _block(self, number: int) -> Dense:

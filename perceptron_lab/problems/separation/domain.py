@@ -59,7 +59,7 @@ class Domain:
         Raises
         ------
         InputError
-            If there is none.
+            If no coefficients do.
         TimeIsUp
             If the time limit ended the search.
         """

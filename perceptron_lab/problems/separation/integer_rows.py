@@ -172,12 +172,12 @@ class IntegerRows:
             rest = np.ldexp(self.doubles[rows[batch]], self.shifts - count * _SLICE)
             parts = [signs[batch] * (sizes[batch] >> shift & mask) for shift in positions]
             factors = np.array(parts, dtype=np.float64)
-            for place in range((count - 1) * _SLICE, -1, -_SLICE):
+            for position in range((count - 1) * _SLICE, -1, -_SLICE):
                 rest *= 2.0**_SLICE
                 leading = np.trunc(rest)
                 rest -= leading
                 for sums, shift in zip(factors @ leading, positions, strict=True):
-                    total += sums.astype(np.int64).astype(object) << (place + shift)
+                    total += sums.astype(np.int64).astype(object) << (position + shift)
         return [int(entry) for entry in total]
 
     def scores(self, rows: IntArray, direction: Sequence[int]) -> list[int]:

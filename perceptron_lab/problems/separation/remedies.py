@@ -74,33 +74,33 @@ def _remaining(verdict: SeparationVerdict) -> tuple[IntArray, SeparationVerdict 
 
     Rows that are separated among those left are removed as well, until none is.
     """
-    found, rest = verdict, verdict.overlap_rows
+    current, rest = verdict, verdict.overlap_rows
     if verdict.model is not None and verdict.model.family in RISKS:
         return rest, None
-    while len(rest) and not found.finite:
-        found = verdict_for(_on_rows(found, rest))
-        if not found.proved:
+    while len(rest) and not current.finite:
+        current = verdict_for(_on_rows(current, rest))
+        if not current.proved:
             return rest, None
-        rest = found.overlap_rows if found.model is not None else rest
-    return rest, found if len(rest) else None
+        rest = current.overlap_rows if current.model is not None else rest
+    return rest, current if len(rest) else None
 
 
 def _on_rows(verdict: SeparationVerdict, observations: IntArray) -> Labelled:
     """Return the model on some observations; its domain stays, as conditions are left out."""
     model, selected = verdict.model, observations
     if model is not None:
-        chosen = np.isin(model.first, observations)
-        equal = np.isin(np.arange(len(chosen)), model.equalities)
-        opposite = len(chosen) + np.flatnonzero(chosen[model.equalities])
-        selected = np.append(np.flatnonzero(chosen), opposite)
+        selected_conditions = np.isin(model.first, observations)
+        equal = np.isin(np.arange(len(selected_conditions)), model.equalities)
+        opposite = len(selected_conditions) + np.flatnonzero(selected_conditions[model.equalities])
+        selected = np.append(np.flatnonzero(selected_conditions), opposite)
         if model.several is not None:
             model = replace(model, several=model.several[np.isin(model.included, observations)])
         model = replace(
             model,
             included=observations,
-            first=model.first[chosen],
-            second=model.second[chosen],
-            equalities=np.flatnonzero(equal[chosen]),
+            first=model.first[selected_conditions],
+            second=model.second[selected_conditions],
+            equalities=np.flatnonzero(equal[selected_conditions]),
         )
     values = {part.name: getattr(verdict, part.name) for part in fields(Labelled)}
     rows = _signed_rows(verdict.rows, selected, np.ones(len(selected)))

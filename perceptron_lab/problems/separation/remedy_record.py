@@ -131,14 +131,14 @@ class Remedies:
         """Return what is left if the separated rows are removed."""
         verdict = self.verdict
         if verdict.model is not None and verdict.model.family in RISKS:
-            return "no rows to remove are proposed: every removal changes the comparisons of others"
+            return "no rows to remove are proposed: a removal changes the comparisons of other rows"
         if not len(self.remaining_rows):
             return "no rows to keep: every set of rows is separated"
         every = np.arange(verdict.rows.count) if verdict.model is None else verdict.model.included
         removed = verdict.rows_in_words(np.setdiff1d(every, self.remaining_rows))
         left = counted(len(self.remaining_rows), "row")
         text = f"without {removed} all estimates exist, from the {left} left"
-        text += " (proved)" if self.remaining is not None else " (not proved again: give more time)"
+        text += " (proved)" if self.remaining is not None else " (the proof needs more time)"
         lost = [name for name in self.estimates if name not in (*self.determined, *self.aliased)]
         if self.determined:
             meaning = "are the limits of those from all rows"

@@ -139,8 +139,8 @@ class SeparationVerdict(VerdictRecord):
         ('x_1',)
         """
         search = "perceptron_lab.problems.separation.remedies:remedies"
-        found: Remedies = registry.loaded(search)(self, max_seconds=max_seconds)
-        return found
+        remedies: Remedies = registry.loaded(search)(self, max_seconds=max_seconds)
+        return remedies
 
     @classmethod
     def load(

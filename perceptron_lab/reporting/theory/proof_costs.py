@@ -81,7 +81,7 @@ def cones(evidence: Evidence, frame: pd.DataFrame) -> list[str]:
 def answers(folder: Path) -> pd.DataFrame:
     """Return ``cone``, ``answer``, ``decade``, ``proving`` and ``solving`` of a store's answers.
 
-    Answers without a proof of their own (of learners and of exact engines) do not count.
+    Answers without a separate proof (of learners and of exact engines) do not count.
     """
     evidence = Evidence.of_folder(folder)
     frame = evidence.frame
@@ -108,7 +108,7 @@ def measured() -> list[ProofCost]:
         for _, rows in frame.groupby(["cone", "answer", "decade"])
         if len(rows) >= FEWEST
     ]
-    order = {name: place for place, name in enumerate((*CONES, *KINDS))}
+    order = {name: index for index, name in enumerate((*CONES, *KINDS))}
     return sorted(costs, key=lambda cost: (order[cost.cone], order[cost.answer], cost.decade))
 
 
