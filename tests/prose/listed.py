@@ -10,6 +10,10 @@ Listed = dict[str, dict[str, str]]
 
 TIED: Listed = {
     "docs/notes/chapter-6.md": {"": "test_chapter_6_page"},
+    "docs/notes/proof-costs.md": {
+        "| cone | answer |": "test_numbers_of_proof_costs",
+        "Over all ": "test_numbers_of_proof_costs",
+    },
     "docs/notes/table-6-1.md": {"": "test_table_6_1_page"},
     "docs/optima.md": {
         "`plab run maxcut_optimum` runs on": "test_numbers_of_optima",
