@@ -1,0 +1,254 @@
+"""Systems of rows in parts: an algorithm runs on few rows, and passes prove its answers on all.
+
+A round runs the algorithm on a working set of rows in memory. Weights of these rows prove the same
+of all rows, by weights of 0 on the others: that no point is feasible, or a bound of the margin. A
+point is evaluated on all rows in one pass, which proves it or returns the rows of least margin, and
+these join the working set. No vector of one number per row is ever formed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.cones.operators.row_parts import RowParts
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.core.errors import DataError, InputError, counted
+from perceptron_lab.core.facts import Facts
+from perceptron_lab.core.goals import Budget, Goal, MarginRatio
+from perceptron_lab.core.proved_outcome import ProvedOutcome
+from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
+from perceptron_lab.core.run_options import Oracle, RunOptions
+from perceptron_lab.core.time_limit import clock_seconds
+from perceptron_lab.numerics.doubles import Doubles
+from perceptron_lab.systems.conic_system import ConicSystem
+from perceptron_lab.systems.constructors import Margin
+from perceptron_lab.systems.passes import At, Evaluation, changed_blocks, without_rows
+from perceptron_lab.systems.system import Loop, System
+
+# Rows of the first working set, and rows that may join in a round, in units of the dimension
+FIRST, GROWTH = 50, 10
+# Rows up to which a result has a weight for each
+MOST_WEIGHTS = 2**24
+
+
+@dataclass(frozen=True)
+class PartedSystem(System):
+    """The system a_i'y > 0 of rows a_i in parts.
+
+    Parameters
+    ----------
+    rows
+        The parts.
+    unit
+        Whether margins are those of the rows divided by their norms.
+    """
+
+    rows: RowParts
+    unit: bool = True
+
+    @property
+    def constraints(self) -> int:
+        """Number of rows."""
+        return self.rows.count
+
+    @property
+    def unknowns(self) -> int:
+        """Number of columns."""
+        return self.rows.width
+
+    @property
+    def oracles(self) -> Mapping[str, Oracle]:
+        """The oracles of rows."""
+        return Orthant(1).oracles
+
+    def facts(self, margin: float | None = None) -> Facts:
+        """Return the size, and a known lower bound of the margin."""
+        return Facts(self.unknowns, self.constraints, margin, unit_rows=self.unit)
+
+    def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
+        """Run an algorithm on working sets, and prove its answers on all rows."""
+        if options.goal == "budget":
+            raise InputError(
+                "goal budget of rows in parts, which are searched for an answer; give decide, "
+                "margin_upper or margin_ratio"
+            )
+        return _Search(self, algorithm, options, loop).result()
+
+
+@dataclass
+class _Search:
+    """The rounds of a run.
+
+    ``working`` are the rows of the working set, ``indices`` their global numbers. ``upper`` is the
+    least proved bound of the margin, and ``weights`` prove it with the rows ``support``.
+    """
+
+    system: PartedSystem
+    algorithm: Any
+    options: RunOptions
+    loop: Loop
+    began: float = field(default_factory=clock_seconds)
+    passes: int = 0
+    totals: dict[str, float] = field(default_factory=dict)
+    pass_seconds: float = 0.0
+    first: Evaluation | None = None
+    best: tuple[Evaluation, FloatArray] | None = None
+    upper: float | None = None
+    support: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    weights: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        size = min(self.system.constraints, FIRST * self.system.unknowns)
+        self.indices: IntArray = np.arange(size)
+        self.working, self.roundings = self.system.rows.rows(self.indices)
+
+    @property
+    def lower(self) -> float | None:
+        """The largest proved lower bound of the margin."""
+        return None if self.best is None else self.best[0].margin_lower
+
+    def result(self) -> Result:
+        """Run rounds until the goal is reached, a limit is, or no row joins."""
+        while True:
+            run = self._run()
+            # A point that the working set has not separated is none of all rows
+            evaluation = self._pass(run.point)
+            if run.status is not Status.FEASIBLE:
+                return self._finished(run, run.status, run.message)
+            if evaluation.feasible and self._reached(Status.FEASIBLE):
+                return self._finished(run, Status.FEASIBLE, "the point is proved strictly feasible")
+            new = ~np.isin(evaluation.indices, self.indices)
+            limit = self._limit()
+            if limit or not new.any():
+                status, reason = limit or (Status.UNVERIFIED, "no row joins the working set")
+                status = Status.FEASIBLE if self.best is not None else status
+                return self._finished(run, status, reason)
+            self.indices = np.concatenate([self.indices, evaluation.indices[new]])
+            self.working = np.concatenate([self.working, evaluation.rows[new]])
+
+    def _run(self) -> Result:
+        """Run the algorithm on the working set with what is left of the budget."""
+        budget, start = self.options.budget, self.options.start if not self.passes else None
+        left = max(0.0, budget.seconds - (clock_seconds() - self.began))
+        updates = max(0, budget.updates - int(self.totals.get("updates", 0)))
+        options = replace(
+            self.options, goal=self._inner_goal, budget=Budget(updates, left), start=start
+        )
+        margin: Margin = "unit" if self.system.unit else "directional"
+        rows = ConicSystem.from_rows(Doubles(self.working, self.roundings), margin=margin)
+        run = self.loop(rows, self.algorithm, options)
+        for name in ("updates", "queries", "iterations", "products", "seconds", "proof_seconds"):
+            self.totals[name] = self.totals.get(name, 0) + getattr(run, name)
+        if run.margin_upper is not None and (self.upper is None or run.margin_upper < self.upper):
+            self.upper, self.weights, self.support = run.margin_upper, run.weights, self.indices
+        return run
+
+    @property
+    def _inner_goal(self) -> Goal:
+        """The goal on the working set: a ratio halfway between the one asked for and 1."""
+        match self.options.goal:
+            case MarginRatio(margin_ratio=ratio):
+                return MarginRatio((1.0 + ratio) / 2.0)
+        return self.options.goal
+
+    def _pass(self, point: FloatArray) -> Evaluation:
+        """Evaluate a point on all rows; an error tells the bracket that is proved before."""
+        began, at = clock_seconds(), At(point, GROWTH * self.system.unknowns, self.system.unit)
+        try:
+            evaluation = self.system.rows.reduce(at, at.combine)
+        except DataError as error:
+            raise DataError(f"{error}; {self._bracket}") from error
+        self._refuse_changed(evaluation)
+        # Rows of a pass that rounded some are taken as rounded, which widens the proofs
+        self.roundings = max(self.roundings, evaluation.roundings)
+        self.passes += 1
+        self.pass_seconds += clock_seconds() - began
+        if evaluation.feasible and (self.lower is None or evaluation.margin_lower > self.lower):
+            self.best = evaluation, point
+        return evaluation
+
+    def _refuse_changed(self, evaluation: Evaluation) -> None:
+        if self.first is None:
+            self.first = without_rows(evaluation)
+        changed = changed_blocks(self.first, evaluation)
+        if changed:
+            part, block = changed[0]
+            name = getattr(self.system.rows.parts[part], "name", f"part {part}")
+            raise DataError(
+                f"{name}: the rows of block {block} changed between two passes "
+                f"({counted(len(changed), 'block')} in all); run again on data that nothing "
+                f"writes to. Of the rows as first read: {self._bracket}"
+            )
+
+    @property
+    def _bracket(self) -> str:
+        """What is proved so far, in words."""
+        lower, upper = self.lower, self.upper
+        if lower is None and upper is None:
+            return "no bound of the margin was proved before"
+        return (
+            f"a margin between {lower if lower is not None else -math.inf:.6g} and "
+            f"{upper if upper is not None else math.inf:.6g} was proved before"
+        )
+
+    def _reached(self, status: Status) -> bool:
+        return ProvedOutcome(status, self.lower, self.upper).reaches(self.options.goal)
+
+    def _limit(self) -> tuple[Status, str] | None:
+        """Return the status of a budget that is spent, and the reason."""
+        budget = self.options.budget
+        if self.totals["updates"] >= budget.updates:
+            return Status.UPDATE_LIMIT, f"the budget of {budget.updates} updates is spent"
+        if clock_seconds() - self.began >= budget.seconds:
+            return Status.TIME_LIMIT, f"the budget of {budget.seconds:g} seconds is spent"
+        end = None if self.options.stop is None else self.options.stop()
+        return None if end is None else (Status.TIME_LIMIT, end)
+
+    def _finished(self, run: Result, status: Status, reason: str) -> Result:
+        """Return the result of all rounds, from that of the last one."""
+        point, exact = run.point, 0
+        if self.best is not None:
+            point, exact = self.best[1], self.best[0].exact_rows
+            status = status if status is Status.INFEASIBLE else Status.FEASIBLE
+        carrying = np.flatnonzero(self.weights) if self.weights is not None else self.support[:0]
+        certificate = run.certificate | {
+            "exact_rows": exact,
+            "passes": self.passes,
+            "working_rows": len(self.indices),
+            "weights": {
+                "rows": self.support[carrying].tolist(),
+                "values": [] if self.weights is None else self.weights[carrying].tolist(),
+            },
+        }
+        rounds = f"{counted(self.passes, 'pass', 'passes')} over the rows"
+        totals: dict[str, Any] = dict(self.totals)
+        totals["products"] += self.passes
+        totals["seconds"] += self.pass_seconds
+        return replace(
+            run,
+            status=status,
+            proved=status in (Status.FEASIBLE, Status.INFEASIBLE) or run.proved,
+            point=point,
+            weights=self._all_weights(carrying),
+            margin_lower=self.lower,
+            margin_upper=self.upper,
+            **totals,
+            total_seconds=clock_seconds() - self.began,
+            certificate=certificate,
+            message=f"{reason}; {rounds}",
+            goal=self.options.goal,
+            goal_reached=self._reached(status),
+        )
+
+    def _all_weights(self, carrying: IntArray) -> FloatArray | None:
+        """Return a weight for each row, if these are not too many."""
+        if self.weights is None or self.system.constraints > MOST_WEIGHTS:
+            return None
+        weights = np.zeros(self.system.constraints)
+        weights[self.support[carrying]] = self.weights[carrying]
+        return weights
