@@ -17,6 +17,7 @@ import numpy as np
 
 from perceptron_lab.cones.operators.row_parts import RowParts
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError, counted
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.goals import Budget, Goal, MarginRatio
@@ -30,8 +31,11 @@ from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.passes import At, Evaluation, changed_blocks, without_rows
 from perceptron_lab.systems.system import Loop, System
 
-# Rows of the first working set, and rows that may join in a round, in units of the dimension
-FIRST, GROWTH = 50, 10
+# Rows of the first working set, and rows that may join in a round, in units of the dimension, as
+# long as they have no more than so many entries
+FIRST, GROWTH, ENTRIES = 200, 50, 2**19
+# Algorithms whose points are moved towards the largest margin of the working set, and the ratio
+CENTRED, RATIO = frozenset({"auto", "minimum-norm-point"}), 0.9
 # Rows up to which a result has a weight for each
 MOST_WEIGHTS = 2**24
 
@@ -103,9 +107,14 @@ class _Search:
     weights: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        size = min(self.system.constraints, FIRST * self.system.unknowns)
-        self.indices: IntArray = np.arange(size)
+        size = self._size(FIRST, 8 * ENTRIES)
+        self.indices: IntArray = np.arange(min(self.system.constraints, size))
         self.working, self.roundings = self.system.rows.rows(self.indices)
+
+    def _size(self, multiple: int, entries: int) -> int:
+        """Return a number of rows, as many as unknowns or more."""
+        unknowns = self.system.unknowns
+        return max(unknowns, min(multiple * unknowns, entries // unknowns))
 
     @property
     def lower(self) -> float | None:
@@ -115,7 +124,7 @@ class _Search:
     def result(self) -> Result:
         """Run rounds until the goal is reached, a limit is, or no row joins."""
         while True:
-            run = self._run()
+            run = self._centred(self._run(self._inner_goal))
             # A point that the working set has not separated is none of all rows
             evaluation = self._pass(run.point)
             if run.status is not Status.FEASIBLE:
@@ -131,14 +140,26 @@ class _Search:
             self.indices = np.concatenate([self.indices, evaluation.indices[new]])
             self.working = np.concatenate([self.working, evaluation.rows[new]])
 
-    def _run(self) -> Result:
+    def _centred(self, run: Result) -> Result:
+        """Return a run for a larger margin of the working set: its point separates more rows.
+
+        It takes no longer than a pass, or a second.
+        """
+        name = registry.name_of("algorithm", self.algorithm)
+        if self.options.goal != "decide" or run.status is not Status.FEASIBLE:
+            return run
+        if name not in CENTRED or self._limit() is not None:
+            return run
+        longest = max(1.0, self.pass_seconds / max(1, self.passes))
+        wider = self._run(MarginRatio(RATIO), longest)
+        return wider if wider.status is Status.FEASIBLE else run
+
+    def _run(self, goal: Goal, most: float = math.inf) -> Result:
         """Run the algorithm on the working set with what is left of the budget."""
         budget, start = self.options.budget, self.options.start if not self.passes else None
-        left = max(0.0, budget.seconds - (clock_seconds() - self.began))
+        left = min(most, max(0.0, budget.seconds - (clock_seconds() - self.began)))
         updates = max(0, budget.updates - int(self.totals.get("updates", 0)))
-        options = replace(
-            self.options, goal=self._inner_goal, budget=Budget(updates, left), start=start
-        )
+        options = replace(self.options, goal=goal, budget=Budget(updates, left), start=start)
         margin: Margin = "unit" if self.system.unit else "directional"
         rows = ConicSystem.from_rows(Doubles(self.working, self.roundings), margin=margin)
         run = self.loop(rows, self.algorithm, options)
@@ -158,7 +179,7 @@ class _Search:
 
     def _pass(self, point: FloatArray) -> Evaluation:
         """Evaluate a point on all rows; an error tells the bracket that is proved before."""
-        began, at = clock_seconds(), At(point, GROWTH * self.system.unknowns, self.system.unit)
+        began, at = clock_seconds(), At(point, self._size(GROWTH, ENTRIES), self.system.unit)
         try:
             evaluation = self.system.rows.reduce(at, at.combine)
         except DataError as error:
