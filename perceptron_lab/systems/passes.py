@@ -76,7 +76,7 @@ class At:
     def __call__(self, block: Block) -> Evaluation:
         """Evaluate the point on a block; a RowError names a row that makes no system.
 
-        Inequality (C37) of docs/notes/how-to-distrust-us.md.
+        Inequality (C34) of docs/notes/how-to-distrust-us.md.
         """
         rows = np.ascontiguousarray(block.rows)
         norms = row_norms(rows)

@@ -1,0 +1,236 @@
+"""Rows in parts: proved answers from passes that dask or this process runs."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+dask = pytest.importorskip("dask")
+import dask.array as da  # noqa: E402
+from dask.delayed import delayed  # noqa: E402
+
+from perceptron_lab.certificates.margin import prove_weights  # noqa: E402
+from perceptron_lab.certificates.rounding import exact_dot  # noqa: E402
+from perceptron_lab.cones.operators.parted_rows import PartedRows  # noqa: E402
+from perceptron_lab.cones.operators.row_parts import RowParts  # noqa: E402
+from perceptron_lab.cones.operators.row_source import ArrayRows, LabelledRows  # noqa: E402
+from perceptron_lab.core.errors import DataError, InputError, RowError  # noqa: E402
+from perceptron_lab.core.goals import Budget  # noqa: E402
+from perceptron_lab.core.results import FloatArray, Result, Status  # noqa: E402
+from perceptron_lab.datasets.formats.row_files import NumpyRows, ParquetRows  # noqa: E402
+from perceptron_lab.solving.entry import solve  # noqa: E402
+from perceptron_lab.systems import ConicSystem  # noqa: E402
+from perceptron_lab.systems.parted_system import PartedSystem  # noqa: E402
+from perceptron_lab.systems.passes import At  # noqa: E402
+from tests.families import infeasible, planted  # noqa: E402
+from tests.repetitions import thinned  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def here() -> Any:
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def feasible_rows(seed: int, rows: int = 3000) -> FloatArray:
+    return planted(6, rows, 0.02, np.random.default_rng(seed))[0]
+
+
+def split(rows: FloatArray, size: int) -> Any:
+    return da.from_array(rows, chunks=(size, rows.shape[1]))
+
+
+def same_facts(rows: FloatArray, one: Result, other: Result) -> None:
+    """Both have one status, and their proved brackets intersect."""
+    assert one.status is other.status
+    assert one.proved
+    assert other.proved
+    lower = max(r.margin_lower for r in (one, other) if r.margin_lower is not None)
+    assert lower <= min(r.margin_upper for r in (one, other) if r.margin_upper is not None)
+    for result in (one, other):
+        if result.status is Status.FEASIBLE:
+            assert all(exact_dot(row, result.point) > 0 for row in rows)
+        else:
+            assert result.weights is not None
+            assert result.weights.min() >= 0.0
+
+
+@pytest.mark.parametrize("seed", thinned(range(20), step=9))
+def test_data_have_one_answer_in_memory_mapped_in_parquet_and_on_dask(
+    seed: int, tmp_path: Path
+) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(seed)
+    rows = infeasible(4, 300, rng) if seed % 2 else feasible_rows(seed, 2000)
+    np.save(tmp_path / "rows.npy", rows)
+    named = {f"x{j}": column for j, column in enumerate(rows.T)}
+    parquet.write_table(pa.table(named), tmp_path / "rows.parquet", row_group_size=700)
+    order, size = rng.permutation(len(rows)), int(rng.integers(50, 900))
+    expected = solve(rows)
+    for source in (NumpyRows(tmp_path / "rows.npy"), ParquetRows(tmp_path / "rows.parquet")):
+        same_facts(rows, expected, solve(source))
+        parts = PartedSystem(RowParts.of(PartedRows([source])))
+        same_facts(rows, expected, solve(parts))
+    same_facts(rows, expected, solve(split(rows, size)))
+    permuted = solve(split(rows[order], size))
+    same_facts(rows[order], expected, permuted)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "perceptron", "mirror-prox"])
+def test_answers_do_not_depend_on_the_splitting(algorithm: str) -> None:
+    rows = np.repeat(feasible_rows(2), 2, axis=0)
+    runs = [solve(split(rows, size), algorithm) for size in (6000, 701, 64)]
+    assert {run.status for run in runs} == {Status.FEASIBLE}
+    assert len({run.point.tobytes() for run in runs}) == 1
+    assert len({(run.updates, run.certificate["passes"]) for run in runs}) == 1
+    same_facts(rows, solve(rows, algorithm), runs[0])
+
+
+def test_equal_margins_go_to_the_lowest_row_numbers() -> None:
+    rows = np.ones((50, 2))
+    at = At(np.array([1.0, 0.0]), 3, unit=True)
+    parts = RowParts.of(PartedRows([ArrayRows(rows[:20]), ArrayRows(rows[20:])]))
+    assert parts.reduce(at, at.combine).indices.tolist() == [0, 1, 2]
+
+
+def test_a_ratio_of_the_margin_is_proved_on_all_rows() -> None:
+    rows = feasible_rows(3)
+    result = solve(split(rows, 500), goal={"margin_ratio": 0.99})
+    assert result.goal_reached
+    assert 0.99 * result.margin_upper <= result.margin_lower  # type: ignore[operator]
+    system = ConicSystem.from_rows(rows)
+    assert system.prove_point(result.point).margin_lower == pytest.approx(result.margin_lower)
+    assert result.certificate["passes"] <= 4
+
+
+def test_infeasible_rows_have_weights_on_few_of_them() -> None:
+    rows = infeasible(4, 900, np.random.default_rng(5))
+    result = solve(split(rows, 100))
+    assert result.status is Status.INFEASIBLE
+    few = result.certificate["weights"]
+    assert len(few["rows"]) <= 5
+    weights = np.zeros(len(rows))
+    weights[few["rows"]] = few["values"]
+    assert np.array_equal(weights, result.weights)
+    system = ConicSystem.from_rows(rows, margin="directional")
+    upper = prove_weights(system.operator, system.cone, weights)
+    assert upper is not None
+    assert upper < 1e-12
+
+
+@pytest.mark.parametrize("affine_labels", [np.array(["no", "yes"]), np.array([-1, 1])])
+def test_labelled_collections_are_signed_where_they_are(affine_labels: Any) -> None:
+    rng = np.random.default_rng(7)
+    examples = rng.standard_normal((800, 4)).astype(np.float32)
+    labels = affine_labels[(examples @ rng.standard_normal(4) > 0.3).astype(int)]
+    run = solve(split(examples, 90), da.from_array(labels, chunks=77))
+    expected = solve(examples, labels)
+    signs = np.where(labels == affine_labels[1], 1.0, -1.0)
+    same_facts(np.column_stack([examples, np.ones(800)]) * signs[:, None], expected, run)
+
+
+def test_a_frame_and_an_array_of_unknown_sizes_are_solved() -> None:
+    pd, frames = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    rows = feasible_rows(8, 400)
+    frame = frames.from_pandas(pd.DataFrame(rows), npartitions=3)
+    assert solve(frame).status is Status.FEASIBLE
+    assert solve(frame.to_dask_array()).status is Status.FEASIBLE
+    labels = frames.from_pandas(pd.Series(np.where(rows[:, 0] > 0, 1, 0)), npartitions=3)
+    assert solve(frame, labels).status is Status.FEASIBLE
+
+
+def test_a_pass_reads_each_block_once() -> None:
+    rows, reads = feasible_rows(9), list[int]()
+
+    def read(block: FloatArray) -> FloatArray:
+        reads.append(len(block))
+        return block
+
+    array = split(rows, 500).map_blocks(read, dtype=float, meta=np.empty((0, 6)))
+    result = solve(array, goal={"margin_ratio": 0.9})
+    first = 3  # Blocks of the first working set, 1200 rows
+    assert len(reads) == 6 * result.certificate["passes"] + first
+    assert {*reads} == {500}
+
+
+def test_parts_with_labels_are_pickled_without_their_neighbours() -> None:
+    rows, signs = np.ones((1000, 3)), np.ones(1000)
+    parts = [ArrayRows(rows[:10]), ArrayRows(rows[10:])]
+    parted = RowParts.of(LabelledRows(PartedRows(parts), signs, affine=True))
+    assert (parted.counts, parted.width) == ((10, 990), 4)
+    assert len(pickle.dumps(parted.parts[0])) < 2000
+    assert parted.reduce(Sizes(), operator.add) == 4000
+
+
+class Sizes:
+    def __call__(self, block: Any) -> int:
+        return int(block.rows.size)
+
+
+def test_a_part_that_changes_between_passes_is_refused_with_the_bracket() -> None:
+    rows, calls = feasible_rows(10), list[int]()
+
+    def changing() -> ArrayRows:
+        calls.append(0)
+        part = rows[1000:].copy()
+        part[7, 3] += 1e-12 * (len(calls) > 2)  # The first working set, the first pass, others
+        return ArrayRows(part)
+
+    parts = (delayed(ArrayRows)(rows[:1000]), delayed(changing)())
+    system = PartedSystem(RowParts(parts, (1000, 2000), 6))
+    with pytest.raises(DataError, match=r"block 0 changed between two passes.*was proved before"):
+        solve(system, "perceptron", goal={"margin_ratio": 0.99})
+
+
+def test_a_part_that_cannot_be_read_ends_the_run_with_the_bracket() -> None:
+    def lost(block: FloatArray) -> FloatArray:
+        raise OSError("the disk is gone")
+
+    rows = feasible_rows(11)
+    unreadable = split(rows[2000:], 1000).map_blocks(lost, dtype=float, meta=np.empty((0, 6)))
+    array = da.concatenate([split(rows[:2000], 1000), unreadable])
+    with pytest.raises(DataError, match=r"OSError: the disk is gone.*between -inf and 0\.\d+ was"):
+        solve(array)
+
+
+@pytest.mark.parametrize(("value", "fault"), [(np.nan, "holds NaN"), (0.0, "is zero")])
+def test_a_row_that_makes_no_system_is_named_by_its_global_number(value: float, fault: str) -> None:
+    rows = feasible_rows(12)
+    rows[2345] = value
+    with pytest.raises(RowError, match=f"row 2345 {fault}"):
+        solve(split(rows, 400))
+
+
+def test_limits_of_a_run_hold_for_all_rounds() -> None:
+    rows = feasible_rows(13)
+    run = solve(split(rows, 400), "perceptron", budget=Budget(updates=3))
+    assert run.status is Status.UPDATE_LIMIT
+    assert run.updates <= 3
+
+
+def test_problems_that_passes_do_not_solve_are_refused() -> None:
+    rows = split(feasible_rows(14), 500)
+    with pytest.raises(InputError, match="geometric"):
+        solve(rows, da.ones(3000), margin="geometric")
+    with pytest.raises(InputError, match="goal budget"):
+        solve(rows, goal="budget")
+    with pytest.raises(InputError, match="labels have shape"):
+        solve(rows, da.ones(7))
+    with pytest.raises(InputError, match="both as collections"):
+        solve(rows, np.ones(3000))
+    with pytest.raises(InputError, match="give rows, shape"):
+        solve(da.ones(7))
+    with pytest.raises(InputError, match="two classes"):
+        solve(rows, da.arange(3000, chunks=500) % 3)
+
+
+def test_rounded_numbers_widen_the_proofs() -> None:
+    wide = np.full((4, 2), 2**53 + 1, dtype=np.int64)
+    result = solve(da.from_array(wide, chunks=(2, 2)))
+    assert result.status is Status.FEASIBLE
+    assert result.certificate["data"] == "rounded once, enclosed"

@@ -1,0 +1,94 @@
+"""Rows in parts on clusters of dask: workers that are killed, a scheduler that goes away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from threading import Timer
+from typing import Any
+
+import numpy as np
+import pytest
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+import dask.array as da  # noqa: E402
+
+from perceptron_lab.cones.operators.parted_rows import PartedRows  # noqa: E402
+from perceptron_lab.cones.operators.row_source import ArrayRows  # noqa: E402
+from perceptron_lab.core.errors import DataError  # noqa: E402
+from perceptron_lab.core.results import FloatArray, Status  # noqa: E402
+from perceptron_lab.solving.entry import solve  # noqa: E402
+from tests.experiments.cells.clusters import cluster_of  # noqa: E402
+from tests.families import planted  # noqa: E402
+from tests.repetitions import repeated  # noqa: E402
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kills processes"),
+    # Sockets that dask closes late, when its worker was killed.
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+]
+GOAL = {"margin_ratio": 0.9}
+SECONDS = 1.0  # About as long as a run takes
+
+
+def waiting(block: FloatArray) -> FloatArray:
+    time.sleep(0.05)
+    return block
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 20}),
+        cluster_of(2, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def rows_of(seed: int) -> FloatArray:
+    return planted(6, 6000, 0.02, np.random.default_rng(seed))[0]
+
+
+@pytest.mark.parametrize("seed", repeated(range(50), kept=3))
+def test_a_killed_worker_leaves_the_answer_right(seed: int, client: Any) -> None:
+    rows, rng = rows_of(seed), np.random.default_rng(seed)
+    array = da.from_array(rows, chunks=(400, 6)).map_blocks(waiting, dtype=float)
+    client.wait_for_workers(2)
+    victim = int(rng.choice(list(client.run(os.getpid).values())))
+    timer = Timer(float(rng.uniform(0.0, SECONDS)), os.kill, (victim, signal.SIGKILL))
+    timer.start()
+    result = solve(array, goal=GOAL)
+    timer.join()
+    expected = solve(rows, goal=GOAL)
+    assert result.status is expected.status is Status.FEASIBLE
+    assert result.goal_reached
+    assert (rows @ result.point > 0.0).all()
+    assert result.margin_lower <= expected.margin_upper  # type: ignore[operator]
+    assert expected.margin_lower <= result.margin_upper  # type: ignore[operator]
+
+
+def test_parts_are_read_by_the_workers_of_a_client(client: Any) -> None:
+    rows = rows_of(1)
+    parts = PartedRows([ArrayRows(some) for some in np.split(rows, 4)])
+    client.wait_for_workers(2)
+    result = solve(parts)
+    assert result.status is Status.FEASIBLE
+    assert result.certificate["passes"] >= 1
+    assert (rows @ result.point > 0.0).all()
+
+
+def test_a_scheduler_that_goes_away_ends_the_run_with_the_bracket() -> None:
+    array = da.from_array(rows_of(2), chunks=(100, 6)).map_blocks(waiting, dtype=float)
+    cluster = cluster_of(1, silence_logs=50, processes=False)
+    with distributed.Client(cluster):
+        timer = Timer(1.5, cluster.close)
+        timer.start()
+        with pytest.raises(DataError, match=r"dask did not end a pass.*proved before"):
+            solve(array, goal=GOAL)
+        timer.join()
