@@ -41,11 +41,12 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect the tests without looking for garbage: nearly all is kept to the end.
 
     The tests themselves, which leave little, are interrupted for it less often.
     """
+    session.config.args = _rotated(session.config)
     gc.disable()
     gc.set_threshold(10_000, 10, 10)
     try:
@@ -53,6 +54,22 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()  # nor is it looked at again
         gc.enable()
+
+
+def _rotated(config: pytest.Config) -> list[str]:
+    """Return what a worker collects, the whole suite file by file from another file in each worker.
+
+    In a fresh clone a module's assertions are rewritten and compiled when it is first imported.
+    Workers that began with the same file would all do that at the same time. So each does its
+    share, and reads from the cache what the others have written.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None or config.args != config.getini("testpaths"):
+        return config.args
+    files = sorted(str(path) for path in (config.rootpath / "tests").rglob("test_*.py"))
+    number = int(worker["workerid"].removeprefix("gw"))
+    first = len(files) * number // worker["workercount"]
+    return files[first:] + files[:first]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -83,7 +100,8 @@ def _longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
     """
     counts = Counter(item.path for item in items)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    return sorted(items, key=lambda item: (item.path not in slow, -counts[item.path]))
+    # By path as well, as each worker collects them in another order
+    return sorted(items, key=lambda item: (item.path not in slow, -counts[item.path], item.path))
 
 
 @pytest.fixture(scope="session")

@@ -207,6 +207,15 @@ class Parameter(BaseModel):
     meaning: str
 
 
+class StatedGuarantee(BaseModel):
+    """The update bound of an algorithm as its theorem states it."""
+
+    formula: str
+    theorem: str
+    paper: str
+    note: str
+
+
 class Meaning(BaseModel):
     """One meaning of a name; a configuration has its text."""
 
@@ -214,6 +223,7 @@ class Meaning(BaseModel):
     name: str
     documentation: str = ""
     parameters: list[Parameter] = []
+    guarantee: StatedGuarantee | None = None
     text: str = ""
 
 

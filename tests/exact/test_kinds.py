@@ -238,7 +238,7 @@ def test_a_second_order_system_without_objective_is_certified(tmp_path: Path) ->
     (cell,) = certify(path, tmp_path / "exact").cells
     assert (cell.outcome, cell.claims) == (CertificationStatus.CERTIFIED, ("infeasible",))
     assert cell.kind is not None
-    ((sentence, reason),) = checker().check(cell.kind, cell.data, kinds_checker().check_kind)
+    ((sentence, reason),) = checker().check(cell.kind, cell.data, prove=kinds_checker().check_kind)
     assert not reason
     assert sentence.startswith("no y has A y in the closed cone and x_0 = 1, and their distance")
 

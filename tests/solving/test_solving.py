@@ -523,7 +523,7 @@ def test_a_name_or_a_record_as_second_argument_is_an_algorithm() -> None:
         ((ConicSystem.from_rows(np.eye(2)), [1, 0]), "labels were given with a conic system"),
         (("rows.csv", [1, 0]), "labels were given with the file rows.csv; name the column"),
         ((np.eye(3), ["a", None, "b"]), "label 1 is missing"),
-        ((np.eye(3), ["a", "b", "c"]), "3 values, 'a', 'b', 'c'; give two classes, such as"),
+        ((np.eye(3), ["a", "b", "c"]), "3 values, 'a', 'b', 'c' .*; give two classes, such as"),
         ((FRAME.assign(city=["a", "b", "c"]),), "column 'city' holds 'a' .str.; encode it"),
         ((FRAME.assign(age=[1.0, None, 2.0]),), "column 'age' has no value in row 1 "),
         ((FRAME.assign(age=pd.array([1, 2, None], dtype="Int64")),), "in row 2 .1 such rows"),
