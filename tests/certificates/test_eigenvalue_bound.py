@@ -15,7 +15,7 @@ from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_boun
 from perceptron_lab.core.results import FloatArray
 from tests.cones.oracles.exact import Kind, exact, kind, plus_identity
 from tests.cones.oracles.matrices import all_matrices
-from tests.repetitions import examples, parts
+from tests.repetitions import examples, parts, repeated
 
 PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 
@@ -43,10 +43,13 @@ def factored_by_numpy(matrix: FloatArray) -> bool:
 
 
 @pytest.mark.slow
-def test_no_matrix_on_the_edge_is_called_definite_where_a_plain_factorisation_errs() -> None:
-    rng = np.random.default_rng(2006)
+@pytest.mark.parametrize(("seed", "count"), repeated([(2006, 1000), (2007, 2000)], kept=1))
+def test_no_matrix_on_the_edge_is_called_definite_where_a_plain_factorisation_errs(
+    seed: int, count: int
+) -> None:
+    rng = np.random.default_rng(seed)
     fooled = proved = 0
-    for _ in range(3000):
+    for _ in range(count):
         lowest = rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-18, -12)
         matrix = with_lowest_eigenvalue(int(rng.integers(2, 9)), lowest, rng)
         definite = kind(exact(matrix)) is Kind.DEFINITE
@@ -55,8 +58,9 @@ def test_no_matrix_on_the_edge_is_called_definite_where_a_plain_factorisation_er
         assert bounds_from_below(bound, matrix), matrix
         proved += bound > 0.0
         fooled += not definite and factored_by_numpy(matrix)
-    assert fooled > 30  # so the matrices are hard: numpy factors them though they are not definite
-    assert proved > 300
+    # The matrices are hard: numpy factors some of them though they are not definite.
+    assert fooled > 0.01 * count
+    assert proved > 0.1 * count
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from tests.certificates.exact_weights import is_infeasible_near
 from tests.certificates.small_systems import SMALL, infeasible_data, nearly_null
 from tests.cones.sample_cones import arrow, complete
 from tests.families import infeasible
+from tests.repetitions import parts
 
 RNG = np.random.default_rng
 every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
@@ -35,9 +36,10 @@ every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
 
 @pytest.mark.slow
 @every_cone
-def test_where_it_succeeds_there_are_exact_weights(cone: Cone) -> None:
+@pytest.mark.parametrize("seeds", parts(120, kept=40))
+def test_where_it_succeeds_there_are_exact_weights(cone: Cone, seeds: range) -> None:
     proved = 0
-    for seed in range(120):
+    for seed in seeds:
         rng = RNG(seed)
         data, weights = infeasible_data(cone, int(rng.integers(1, 4)), rng)
         noise = 10.0 ** rng.uniform(-16, 0.3)
@@ -49,15 +51,16 @@ def test_where_it_succeeds_there_are_exact_weights(cone: Cone) -> None:
         assert 0.0 <= proof.ratio < 1.0
         assert proof.weights.shape == (cone.size,)
         assert is_infeasible_near(cone, data, proof.weights), seed
-    assert proved > 100
+    assert 6 * proved > 5 * len(seeds)
 
 
 @pytest.mark.slow
 @every_cone
-def test_any_weights_prove_only_true_statements(cone: Cone) -> None:
+@pytest.mark.parametrize("seeds", parts(100, kept=20))
+def test_any_weights_prove_only_true_statements(cone: Cone, seeds: range) -> None:
     """Random weights, inside the cone or not, far from A w = 0 or near, on any data."""
     answers: Counter[bool] = Counter()
-    for seed in range(100):
+    for seed in seeds:
         rng = RNG(seed)
         dimension = int(rng.integers(1, 5))
         data = rng.integers(-3, 4, (cone.size, dimension)).astype(float)
@@ -70,7 +73,7 @@ def test_any_weights_prove_only_true_statements(cone: Cone) -> None:
             proof = prove_infeasible(Matrix(data), cone, weights)
             answers[proof is not None] += 1
             assert proof is None or is_infeasible_near(cone, data, proof.weights), seed
-    assert min(answers[True], answers[False]) > 20
+    assert 5 * min(answers[True], answers[False]) > len(seeds)
 
 
 def test_weights_of_an_infeasible_set_of_rows_prove_it_on_any_scale() -> None:

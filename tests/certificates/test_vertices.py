@@ -23,7 +23,7 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
 from tests.certificates.exact_margins import dot, is_feasible, rational
 from tests.certificates.exact_weights import Vector, solution
-from tests.repetitions import examples
+from tests.repetitions import examples, parts
 
 PROPERTY = settings(deadline=None, max_examples=examples(200), derandomize=True)
 RNG = np.random.default_rng
@@ -66,20 +66,21 @@ def with_weight(weight: float, dimension: int, rng: np.random.Generator) -> Floa
 
 
 @pytest.mark.slow
-def test_a_weight_near_zero_is_distinguished_from_a_negative_one() -> None:
+@pytest.mark.parametrize("seeds", parts(800, kept=200))
+def test_a_weight_near_zero_is_distinguished_from_a_negative_one(seeds: range) -> None:
     """Where the exact weight is negative, the n + 1 rows have a separator."""
     answers: Counter[tuple[bool, bool]] = Counter()
-    for seed in range(800):
+    for seed in seeds:
         rng = RNG(seed)
         weight = rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-18, -10)
         rows = with_weight(weight, int(rng.integers(2, 6)), rng)
         exact = exact_weights(rows)
         assert exact is not None
         answers[min(exact) > 0, assert_true(rows)] += 1
-    assert answers[True, True] > 380
+    assert answers[True, True] > 0.45 * len(seeds)
     assert answers[False, True] == 0
-    assert answers[True, False] < 10
-    assert answers[False, False] > 200
+    assert answers[True, False] < 0.02 * len(seeds)
+    assert answers[False, False] > 0.25 * len(seeds)
 
 
 @PROPERTY
@@ -99,10 +100,11 @@ def test_integer_rows_and_nearly_integer_ones_agree_with_exact_arithmetic(
 
 
 @pytest.mark.slow
-def test_rows_with_a_strict_separator_are_never_called_infeasible() -> None:
+@pytest.mark.parametrize("seeds", parts(300, kept=60))
+def test_rows_with_a_strict_separator_are_never_called_infeasible(seeds: range) -> None:
     """Rows nearly orthogonal to y, on its positive side by 1e-17 to 1e-9, in exact arithmetic."""
     separable = 0
-    for seed in range(300):
+    for seed in seeds:
         rng = RNG(seed)
         dimension, count = int(rng.integers(2, 6)), int(rng.integers(6, 12))
         point = rng.standard_normal(dimension)
@@ -117,7 +119,7 @@ def test_rows_with_a_strict_separator_are_never_called_infeasible() -> None:
             weights = np.where(selected, rng.uniform(0.1, 1.0, count), 0.0)
             assert prove_infeasible(Matrix(rows), Orthant(count), weights) is None
             assert positive_vertex(rows, np.flatnonzero(selected)) is None
-    assert separable > 290
+    assert separable > 0.95 * len(seeds)
 
 
 @PROPERTY

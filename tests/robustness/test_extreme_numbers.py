@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from perceptron_lab.problems.separation.pair_verification import faults as pair_
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from perceptron_lab.systems.elimination import EliminatedResult
 from perceptron_lab.systems.linear_system import LinearSystem
-from tests.repetitions import thinned
+from tests.repetitions import parts, repeated, thinned
 
 LONG = 7**9000  # Of 7606 digits
 DOUBLES = {
@@ -211,8 +212,9 @@ def is_multiple(doubles: list[float], exact: tuple[Fraction, ...]) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", DOUBLES)
-def test_verdicts_come_back(kind: str, tmp_path: Path) -> None:
-    for seed in range(25):
+@pytest.mark.parametrize("seeds", parts(25, kept=6))
+def test_verdicts_come_back(kind: str, seeds: range, tmp_path: Path) -> None:
+    for seed in seeds:
         examples, labels = classes(kind, seed)
         verdict = separation(examples, labels)
         assert verdict.proved
@@ -231,8 +233,9 @@ def test_verdicts_come_back(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", DOUBLES)
-def test_maximum_supports_are_proved(kind: str) -> None:
-    for seed in range(8):
+@pytest.mark.parametrize("seeds", parts(8, kept=2))
+def test_maximum_supports_are_proved(kind: str, seeds: range) -> None:
+    for seed in seeds:
         examples, _ = classes(kind, seed)
         support = maximum_support(examples)
         assert support.proved
@@ -296,8 +299,7 @@ def mps(rows: Any, right: Any, relations: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("indices", [0, 3])
-@pytest.mark.parametrize("equations", [20, 60])
+@pytest.mark.parametrize(("equations", "indices"), repeated(product([20, 60], [3, 0]), kept=1))
 def test_infeasible_programs_of_ordinary_size(
     equations: int, indices: int, tmp_path: Path, plab: Callable[..., Said]
 ) -> None:
