@@ -364,7 +364,7 @@ def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> Sy
 
 
 def _parted(problem: Any, margin: Margin | None) -> System | None:
-    """Return the system of collections of dask, or of parts that dask reads; None of others."""
+    """Return the system of collections of dask, or of parts that dask reads, or None."""
     data, labels = problem if isinstance(problem, tuple) and len(problem) == 2 else (problem, None)
     source = isinstance(data, PartedRows | LabelledRows) and labels is None and on_dask(data)
     if not (source or is_dask(data)):

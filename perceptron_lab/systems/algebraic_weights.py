@@ -2,7 +2,7 @@
 
 Newton's method gives some hundred digits of V and S with A(V S V') = 0. Lenstra, Lenstra and
 Lovasz's algorithm finds the least polynomial p of an entry a of V, and the other entries, those of
-S divided by the largest one, as polynomials in a. They are only guesses: (C33) of
+S divided by the largest one, as polynomials in a. They are only guesses: (C34) of
 docs/notes/how-to-distrust-us.md proves the weights that they make. That no rational weights exist
 on other faces is not proved.
 """

@@ -76,7 +76,7 @@ class At:
     def __call__(self, block: Block) -> Evaluation:
         """Evaluate the point on a block; a RowError names a row that makes no system.
 
-        Inequality (C34) of docs/notes/how-to-distrust-us.md.
+        Inequality (C33) of docs/notes/how-to-distrust-us.md.
         """
         rows = np.ascontiguousarray(block.rows)
         norms = row_norms(rows)
@@ -123,21 +123,19 @@ class At:
 
 
 def _least(margins: FloatArray, most: int) -> IntArray:
-    """Return the places of the least margins, increasing; equal ones in their order."""
-    places: Any = np.arange(len(margins))
+    """Return the positions of the least margins, increasing; equal ones in their order."""
+    positions: Any = np.arange(len(margins))
     if len(margins) > most:
         bound = np.partition(margins, most - 1)[most - 1]
-        places = np.flatnonzero(margins <= bound)
-    order = np.argsort(margins[places], kind="stable")[:most]
-    return np.asarray(places[order], dtype=np.int64)
+        positions = np.flatnonzero(margins <= bound)
+    order = np.argsort(margins[positions], kind="stable")[:most]
+    return np.asarray(positions[order], dtype=np.int64)
 
 
 def changed_blocks(first: Evaluation, later: Evaluation) -> list[tuple[int, int]]:
     """Return the numbers of part and block of those that two passes have read differently."""
     both = first.checksums.keys() | later.checksums.keys()
-    return sorted(
-        place for place in both if first.checksums.get(place) != later.checksums.get(place)
-    )
+    return sorted(key for key in both if first.checksums.get(key) != later.checksums.get(key))
 
 
 def without_rows(evaluation: Evaluation) -> Evaluation:

@@ -84,9 +84,13 @@ class RowParts:
             signs = np.split(source.signs, ends)
             parts: tuple[RowSource, ...] = tuple(
                 LabelledRows(
-                    part, some, affine=source.affine, omitted=source.omitted, augment=source.augment
+                    part,
+                    part_signs,
+                    affine=source.affine,
+                    omitted=source.omitted,
+                    augment=source.augment,
                 )
-                for part, some in zip(examples.parts, signs, strict=True)
+                for part, part_signs in zip(examples.parts, signs, strict=True)
             )
         else:
             parts = source.parts if isinstance(source, PartedRows) else (source,)
@@ -132,7 +136,7 @@ class RowParts:
         starts = self.starts
         arguments = [(self.parts[k], k, starts[k]) for k in which]
         if not on_dask(self.parts[0]):
-            return reduce(combine, (task(*some) for some in arguments))
+            return reduce(combine, (task(*values) for values in arguments))
         value: Value = _by_dask(task, combine, arguments)
         return value
 
