@@ -55,14 +55,19 @@ def rows_of(seed: int) -> FloatArray:
     return planted(6, 6000, 0.02, np.random.default_rng(seed))[0]
 
 
+def killed(nanny: Any) -> None:
+    """Kill the worker that a nanny has at this time, if it is not just starting one."""
+    if nanny.pid is not None:
+        os.kill(nanny.pid, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("seed", repeated(range(50), kept=3))
 def test_a_killed_worker_leaves_the_answer_right(seed: int, client: Any) -> None:
     rows, rng = rows_of(seed), np.random.default_rng(seed)
     array = da.from_array(rows, chunks=(400, 6)).map_blocks(waiting, dtype=float)
     client.wait_for_workers(2)
     nanny = list(client.cluster.workers.values())[int(rng.integers(2))]
-    # Asked of the nanny at the time: a worker may have been started again
-    timer = Timer(float(rng.uniform(0.0, SECONDS)), lambda: os.kill(nanny.pid, signal.SIGKILL))
+    timer = Timer(float(rng.uniform(0.0, SECONDS)), killed, [nanny])
     timer.start()
     result = solve(array, goal=GOAL)
     timer.join()
