@@ -18,7 +18,7 @@ from perceptron_lab.cli.options import (
     plugin_option,
 )
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, MEMORY
-from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.core.goals import Budget, Goal, goal_of
 from perceptron_lab.datasets.formats.columns import LAST
 from perceptron_lab.datasets.formats.file_contents import FORMATS
@@ -58,6 +58,10 @@ class _Family(click.Choice[str]):
         if usual is not None:
             options = usual.replace("family=", "--family ").replace(", link=", " --link ")
             self.fail(f"received {value!r}; give {options.translate({39: None})}", param, ctx)
+        if value not in self.choices:
+            suggestion = did_you_mean(str(value), self.choices)
+            known = ", ".join(self.choices)
+            self.fail(f"{value!r} is unknown{suggestion}; known: {known}", param, ctx)
         return str(super().convert(value, param, ctx))
 
 

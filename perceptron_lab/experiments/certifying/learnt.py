@@ -202,7 +202,8 @@ def _on_own_rows(verdict: SeparationVerdict) -> tuple[Reading, Exact]:
     rows = verdict.rows
     table, scales = dense(rows.doubles), [Fraction(2) ** int(shift) for shift in rows.shifts]
     if rows.exact is not None:
-        table, scales = rows.exact.astype(float), [Fraction(1)] * rows.width
+        with np.errstate(over="ignore"):
+            table, scales = np.ldexp(rows.doubles, rows.shifts), [Fraction(1)] * rows.width
         if (table.astype(object) != rows.exact).any():
             raise DataError("its rows in whole numbers are no doubles; round the data")
     reading = of_rows(np.asarray(table))

@@ -96,7 +96,9 @@ class _Cone:
 
     def __init__(self, rows: IntegerRows, pair: ComplementaryPair) -> None:
         self.rows, self.pair = rows, pair
-        self.nulls = np.array(pair.span.nulls, dtype=object).reshape(-1, rows.width)
+        self.nulls = np.array(pair.span.nulls, dtype=object).reshape(
+            len(pair.span.nulls), rows.width
+        )
         self.active_rows: list[int] = []
         self.images: list[tuple[int, ...]] = []  # of the used rows: a_i'Q over its divisor
         self.divisors: list[int] = []

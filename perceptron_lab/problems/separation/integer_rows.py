@@ -118,6 +118,11 @@ class IntegerRows:
         sizes = np.frexp(self._largest)[1] + self.shifts
         return int(sizes[self._largest > 0.0].max(initial=0))
 
+    @cached_property
+    def _short(self) -> bool:
+        """Whether sums of multiples of ``doubles`` neither overflow nor underflow."""
+        return self.exact is None and bool(np.abs(self.shifts).max(initial=0) < _MOST_SHIFT)
+
     def combined(self, rows: IntArray, weights: Sequence[int] | IntArray) -> list[int]:
         """Return sum_i w_i a_i over the given rows, each at most once, exactly."""
         bits = DIGITS - self._digits - len(rows).bit_length()
@@ -126,7 +131,7 @@ class IntegerRows:
             if isinstance(weights, np.ndarray)
             else max(map(abs, weights), default=0)
         )
-        if self.exact is None and bits >= _FEWEST and largest < _SMALL:
+        if self._short and bits >= _FEWEST and largest < _SMALL:
             return self._combined_in_parts(rows, np.array(weights, dtype=np.int64), bits)
         sliced = self.exact is None and not self.sparse and self._digits < _MOST_SHIFT
         if sliced and largest < _SMALL:
@@ -164,7 +169,7 @@ class IntegerRows:
         """Return the sum by products of slices of entries and weights, which are exact."""
         total, count = np.zeros(self.width, dtype=object), -(-self._digits // _SLICE)
         sizes, signs, mask = np.abs(weights), np.sign(weights), (1 << _SLICE) - 1
-        positions = range(0, int(sizes.max(initial=0)).bit_length(), _SLICE)
+        positions = range(0, int(sizes.max(initial=1)).bit_length(), _SLICE)
         for start in range(0, len(rows), _SLICED_ROWS):
             check_time()
             batch = slice(start, start + _SLICED_ROWS)
@@ -192,8 +197,7 @@ class IntegerRows:
         at = np.array(directions, dtype=object).T
         largest = max(map(_bits, chain.from_iterable(directions)), default=0)
         bits = DIGITS - self._digits - self.width.bit_length()
-        short = self.exact is None and np.abs(self.shifts).max() < _MOST_SHIFT
-        if not short or bits < _FEWEST or largest > _MOST_PARTS * bits:
+        if not self._short or bits < _FEWEST or largest > _MOST_PARTS * bits:
             for batch, integers in self.chunks(rows):
                 yield batch, integers @ at
             return

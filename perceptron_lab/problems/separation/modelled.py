@@ -23,6 +23,7 @@ from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import (
     ArrayOrSparse,
+    array_of,
     classes_of,
     column_names,
     frame_of,
@@ -79,7 +80,7 @@ def modelled(
     Rows of weight 0 are left out before the numbers are read: they may be missing there.
     """
     names, rows = column_names(X), frame_of(X)
-    shape = rows.shape if hasattr(rows, "shape") else np.shape(rows)
+    shape = (rows if hasattr(rows, "shape") else array_of(rows)).shape
     count = shape[0] if shape else 1  # single numbers are refused as rows
     included = options.included(count)
     with _in_all_rows(included):

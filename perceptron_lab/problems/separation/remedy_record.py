@@ -137,15 +137,19 @@ class Remedies:
         every = np.arange(verdict.rows.count) if verdict.model is None else verdict.model.included
         removed = verdict.rows_in_words(np.setdiff1d(every, self.remaining_rows))
         left = counted(len(self.remaining_rows), "row")
-        text = f"without {removed} all estimates exist, from the {left} left"
+        overlap = "overlaps" if len(self.remaining_rows) == 1 else "overlap"
+        text = f"without {removed} the {left} left {overlap}"
         text += " (proved)" if self.remaining is not None else " (the proof needs more time)"
         lost = [name for name in self.estimates if name not in (*self.determined, *self.aliased)]
+        told = []
         if self.determined:
             meaning = "are the limits of those from all rows"
             if not verdict.has_limits:
                 meaning = "are determined by them"
-            text += f"; the estimates of {enumeration(self.determined)} {meaning}"
-        return f"{text}; these rows tell nothing about {enumeration(lost)}" if lost else text
+            told.append(f"the estimates of {enumeration(self.determined)} {meaning}")
+        if lost:
+            told.append(f"these rows tell nothing about {enumeration(lost)}")
+        return f"{text}: {'; '.join(told)}" if told else text
 
     def _on_columns(self) -> str:
         """Return which columns have to be left out."""

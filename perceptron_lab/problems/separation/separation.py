@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Real
 from operator import mul
 from typing import Any, Final, ParamSpec, Protocol, cast
 
@@ -56,8 +57,8 @@ def seconds_of(max_seconds: float | None) -> float:
     """Return a time limit in seconds, infinity for None; an InputError refuses negative ones."""
     if max_seconds is None:
         return math.inf
-    if not max_seconds >= 0.0:
-        raise InputError(f"max_seconds is {max_seconds}; give 0 or more, or None for no limit")
+    if not isinstance(max_seconds, Real) or not max_seconds >= 0.0:
+        raise InputError(f"max_seconds is {max_seconds!r}; give 0 or more, or None for no limit")
     return max_seconds
 
 

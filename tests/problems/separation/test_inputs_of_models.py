@@ -146,3 +146,29 @@ def test_the_command_line_translates_families(tmp_path: Path, capsys: Any) -> No
     call = ["solve", str(file), "--labels", "y", "--verdict", "--family", "probit"]
     assert main(call) == 2
     assert "give --family binomial --link probit" in capsys.readouterr().err
+    assert main([*call[:-1], "poison"]) == 2
+    assert "'poison' is unknown (did you mean 'poisson'?); known: binom" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"X": [[1], [1, 2]]}, "rows must be a matrix of real numbers"),
+        ({"family": ["poisson"]}, r"family=\['poisson'\] is unknown"),
+        ({"max_seconds": "1"}, "max_seconds is '1'; give 0 or more"),
+    ],
+)
+def test_values_of_other_types_are_refused(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        separation(**{"X": [[0], [1]], "y": [0, 1], **changed})
+
+
+def test_whole_numbers_beyond_doubles_have_no_certificate(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("x,y\n1e308,0\n0.1,2\n1e-300,1\n3,0\n")
+    call = ["solve", "d.csv", "--labels", "y", "--verdict", "--family", "poisson"]
+    assert main([*call, "--save", "r.npz"]) == 0
+    assert main(["certify", "r.npz", "--into", "c"]) == 1
+    assert "its rows in whole numbers are no doubles; round the data" in capsys.readouterr().out

@@ -148,6 +148,12 @@ def test_aliased_columns_are_those_that_r_leaves_out() -> None:
     assert late == {"x_1": "UNDECIDED", "x_2": ALIASED, "intercept": "UNDECIDED"}
 
 
+def test_columns_of_zeros_alone_are_aliased() -> None:
+    found = remedies(separation([[0, 0], [0, 0]], [0, 1], affine=False))
+    assert found.aliased == ("x_1", "x_2")
+    assert found.remaining_rows.tolist() == [0, 1]
+
+
 def test_overlap_needs_no_change() -> None:
     found = remedies(separation([[1], [2], [3], [4]], [0, 1, 0, 1]))
     assert found.columns.members == () == found.labels.members  # type: ignore[union-attr]
@@ -262,7 +268,7 @@ def test_sentences_state_lines_and_names(tmp_path: Path, capsys: Any) -> None:
     call = ["solve", str(file), "--labels", "y", "--verdict", "--remedies"]
     assert main(call) == 0
     printed = capsys.readouterr().out
-    assert "without line 6, 7 all estimates exist, from the 4 rows left (proved)" in printed
+    assert "without line 6, 7 the 4 rows left overlap (proved): the estimates of age" in printed
     assert "the estimates of age and intercept are the limits of those from all rows" in printed
     assert "these rows tell nothing about smoke" in printed
     assert "without the column smoke the rows overlap; no smaller set does" in printed

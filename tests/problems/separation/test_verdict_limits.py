@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.exact.whole_numbers import Claim
 from perceptron_lab.experiments.certifying.exact_claims import Exact
 from perceptron_lab.experiments.certifying.learnt import sign_claims, verdict_claims
-from perceptron_lab.problems.separation.labelled import Labelled, labelled
+from perceptron_lab.problems.separation.labelled import Labelled, labelled, unlabelled
 from perceptron_lab.problems.separation.pair_verification import faults, proof_arrays
 from perceptron_lab.problems.separation.separation import verdict_for
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_proved
@@ -147,3 +148,27 @@ def test_long_weights_combine_rows_as_short_ones_do() -> None:
     assert rows.combined(every, [entry << 2000 for entry in short]) == [
         entry << 2000 for entry in plain
     ]
+
+
+@pytest.mark.parametrize("power", [-1070, -500, 0, 500, 1019])
+@pytest.mark.parametrize("digits", [4, 53])
+def test_sums_of_rows_neither_overflow_nor_underflow(power: int, digits: int) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.integers(-(2**digits) + 1, 2**digits, (9, 3)) * 2.0 ** (power - max(digits - 4, 0))
+    rows, every = unlabelled(table), np.arange(9)
+    numbers = [
+        [Fraction(entry) * scale for entry, scale in zip(row, rows.scales, strict=True)]
+        for row in table.tolist()
+    ]
+    for weights in ([0] * 9, [*range(9)], rng.integers(-(2**60), 2**60, 9).tolist()):
+        columns = zip(*numbers, strict=True)
+        sums = [sum(w * x for w, x in zip(weights, column, strict=True)) for column in columns]
+        assert rows.combined(every, weights) == sums
+
+
+@pytest.mark.parametrize("scale", [2.0**-1060, 2.0**1019])
+def test_numbers_near_the_ends_of_the_range_of_doubles(scale: float) -> None:
+    X = np.array([[0, 3], [1, 2], [2, 1], [1, 1], [3, 0], [2, 2]])
+    for y in ([0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 1, 1]):
+        found, plain = separation(X * scale, y), separation(X, y)
+        assert (found.verdict, found.coefficients) == (plain.verdict, plain.coefficients)

@@ -190,7 +190,7 @@ def _is_double(value: Any) -> bool:
 
 
 def _require_known(option: str, name: object, names: Collection[str]) -> None:
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         usual = OTHER_NAMES.get(str(name).lower().replace("_", "-").replace(" ", "-"))
         suggestion = f" (give {usual})" if usual else did_you_mean(str(name), names)
         raise InputError(f"{option}={name!r} is unknown{suggestion}; known: {', '.join(names)}")
