@@ -141,15 +141,15 @@ class Remedies:
         text = f"without {removed} the {left} left {overlap}"
         text += " (proved)" if self.remaining is not None else " (the proof needs more time)"
         lost = [name for name in self.estimates if name not in (*self.determined, *self.aliased)]
-        told = []
+        consequences = []
         if self.determined:
             meaning = "are the limits of those from all rows"
             if not verdict.has_limits:
                 meaning = "are determined by them"
-            told.append(f"the estimates of {enumeration(self.determined)} {meaning}")
+            consequences.append(f"the estimates of {enumeration(self.determined)} {meaning}")
         if lost:
-            told.append(f"these rows tell nothing about {enumeration(lost)}")
-        return f"{text}: {'; '.join(told)}" if told else text
+            consequences.append(f"these rows tell nothing about {enumeration(lost)}")
+        return f"{text}: {'; '.join(consequences)}" if consequences else text
 
     def _on_columns(self) -> str:
         """Return which columns have to be left out."""
