@@ -60,8 +60,8 @@ class _Family(click.Choice[str]):
             self.fail(f"received {value!r}; give {options.translate({39: None})}", param, ctx)
         if value not in self.choices:
             suggestion = did_you_mean(str(value), self.choices)
-            known = ", ".join(self.choices)
-            self.fail(f"{value!r} is unknown{suggestion}; known: {known}", param, ctx)
+            families = ", ".join(self.choices)
+            self.fail(f"{value!r} is unknown{suggestion}; known: {families}", param, ctx)
         return str(super().convert(value, param, ctx))
 
 
