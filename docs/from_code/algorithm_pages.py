@@ -47,7 +47,7 @@ def index(known: list[dict[str, Any]]) -> str:
     text = (
         "Algorithms\n==========\n\n"
         "One page each, made from the code: the docstring, the step as it runs, its parameters, "
-        "its guarantee and a run. The symbols are those of the :doc:`/concepts`.\n\n"
+        "its guarantee and a run. The page :doc:`/concepts` defines the symbols.\n\n"
         f"All runs are on the same system: {ABOUT}\n\n"
     )
     for family, names in by_family().items():

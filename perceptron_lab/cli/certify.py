@@ -81,7 +81,7 @@ def _commands(cell: CertifiedCell) -> list[str]:
 
 
 def _named(data: str | None) -> tuple[Path, ...]:
-    """Return the path of a file or folder, or those of the files that match a pattern."""
+    """Return the path of a file or folder, or the paths of the files that match a pattern."""
     path = Path(data or "")
     return (path,) if path.exists() else files_of(path)
 

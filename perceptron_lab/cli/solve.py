@@ -98,10 +98,7 @@ def command(
         if verdict or ellipsoid:
             ask = _asking("verdict" if verdict else "ellipsoid")
             choices: Any = {"seconds": budget_seconds, "stop": stop}
-            if verdict:
-                choices |= {"affine": not model["no_intercept"], "with_remedies": model["remedies"]}
-                choices["model"] = _stated(model, _SPECIFIED)
-            return ask(file, columns, **choices)
+            return ask(file, columns, **choices | (_of_models(model) if verdict else {}))
         settings: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
         options = RunOptions(
             oracles=[registry.load("oracle", name)() for name in oracles],
@@ -126,6 +123,12 @@ def command(
     failed = answer_of_file.status is not None and answer_of_file.status.failed
     # What is proved is printed and saved even so: the code alone tells scripts of Ctrl-C
     return 130 if interrupt.asked() else int(failed)
+
+
+def _of_models(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choices of a verdict on a model."""
+    choices = {"affine": not options["no_intercept"], "with_remedies": options["remedies"]}
+    return choices | {"model": _stated(options, _SPECIFIED)}
 
 
 def _stated(options: Mapping[str, str | None], names: Sequence[str]) -> dict[str, str]:

@@ -199,5 +199,14 @@ def test_ellipsoids() -> None:
     assert np.isfinite(values).all()
 
 
+def test_rows_in_parts() -> None:
+    arguments: dict[str, Any] = {}
+    run("docs/rows-in-parts.md", arguments)
+    result, rows = arguments["result"], arguments["rows"]
+    assert (result.status, result.proved) == (Status.FEASIBLE, True)
+    assert result.certificate["passes"] >= 1
+    assert (rows @ result.point > 0.0).all()
+
+
 def test_readme_is_short() -> None:
     assert len(README.splitlines()) <= 200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from perceptron_lab.systems.parted_system import ENTRIES, GROWTH
 from tests.prose.pages import PAGES, ROOT, numbers, paragraph
 
 PAGE = "docs/rows-in-parts.md"
@@ -14,7 +15,7 @@ RATES = AUTO["seconds"] / AUTO["products"] / AUTO.index
 DIMENSION, BILLION = 20, 1_000_000_000
 
 
-def require(words: str, *claims: str) -> None:
+def assert_claims(words: str, *claims: str) -> None:
     """Assert that a paragraph makes these claims, and has no other numbers."""
     text = paragraph(words)
     for claim in claims:
@@ -39,19 +40,19 @@ def test_the_table_is_the_sample() -> None:
 def test_the_law() -> None:
     ratios = SGD["seconds"] / AUTO["seconds"]
     assert set(SGD["iterations"]) == {1}
-    require(
+    assert_claims(
         "The number of passes hardly depends",
         f"at {RATES.min() * 1e9:.0f} to {RATES.max() * 1e9:.0f} ns per row",
         f"takes {ratios.min():.2f} to {ratios.max():.2f} times the time of ",
     )
     assert AUTO["products"].max() <= 1.2 * AUTO["products"].min()
-    require("`plab run benchmarks/cluster` ([results", f"dimension {DIMENSION}")
+    assert_claims("`plab run benchmarks/cluster` ([results", f"dimension {DIMENSION}")
 
 
 def test_the_prediction() -> None:
     hours = RATES * AUTO["products"].max() * BILLION / 3600
     low, high = hours.min(), hours.max()
-    require(
+    assert_claims(
         "At these rates, a billion rows",
         f"dimension {DIMENSION}",
         f"take {low:.1f} to {high:.1f} hours",
@@ -62,17 +63,21 @@ def test_the_network() -> None:
     speeds = 4 * DIMENSION / RATES / 1e6
     low, high = speeds.min(), speeds.max()
     assert low > 125
-    require(
+    assert_claims(
         "A pass over a billion rows reads",
         f"{4 * DIMENSION * BILLION / 1e9:.0f} GB",
         f"consumes {low:.0f} to {high:.0f} MB per second",
         "A network of 1 Gbit per second, which is 125 MB per second",
     )
-    sent = 8 * (64 + 1) * (DIMENSION + 1)
-    assert 125e6 / (sent / (1e6 * RATES.min())) > 2000  # workers, each with a million rows per part
-    require(
+    most = GROWTH * DIMENSION
+    assert all(GROWTH * n <= ENTRIES // n for n in range(1, 101))
+    sent = 8 * most * (DIMENSION + 2)
+    # Workers, each with a million rows per part
+    assert 125e6 / (sent / (1e6 * RATES.min())) > 200
+    assert_claims(
         "If workers read their own parts",
-        "8 (k + 1) (n + 1) bytes",
-        "For k = 64, n = 20",
+        "8 k (n + 2) bytes",
+        f"k = {GROWTH} n for dimensions up to 100",
+        f"For k = {most}, n = {DIMENSION}",
         f"that is {sent / 1e3:.0f} kB instead of {4 * DIMENSION} MB",
     )

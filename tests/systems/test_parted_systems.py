@@ -45,7 +45,7 @@ def split(rows: FloatArray, size: int) -> Any:
     return da.from_array(rows, chunks=(size, rows.shape[1]))
 
 
-def same_facts(rows: FloatArray, one: Result, other: Result) -> None:
+def assert_same_facts(rows: FloatArray, one: Result, other: Result) -> None:
     """Both have one status, and their proved brackets intersect."""
     assert one.status is other.status
     assert one.proved
@@ -73,12 +73,12 @@ def test_data_have_one_answer_in_memory_mapped_in_parquet_and_on_dask(
     order, size = rng.permutation(len(rows)), int(rng.integers(50, 900))
     expected = solve(rows)
     for source in (NumpyRows(tmp_path / "rows.npy"), ParquetRows(tmp_path / "rows.parquet")):
-        same_facts(rows, expected, solve(source))
+        assert_same_facts(rows, expected, solve(source))
         parts = PartedSystem(RowParts.of(PartedRows([source])))
-        same_facts(rows, expected, solve(parts))
-    same_facts(rows, expected, solve(split(rows, size)))
+        assert_same_facts(rows, expected, solve(parts))
+    assert_same_facts(rows, expected, solve(split(rows, size)))
     permuted = solve(split(rows[order], size))
-    same_facts(rows[order], expected, permuted)
+    assert_same_facts(rows[order], expected, permuted)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "perceptron", "mirror-prox"])
@@ -88,7 +88,7 @@ def test_answers_do_not_depend_on_the_splitting(algorithm: str) -> None:
     assert {run.status for run in runs} == {Status.FEASIBLE}
     assert len({run.point.tobytes() for run in runs}) == 1
     assert len({(run.updates, run.certificate["passes"]) for run in runs}) == 1
-    same_facts(rows, solve(rows, algorithm), runs[0])
+    assert_same_facts(rows, solve(rows, algorithm), runs[0])
 
 
 def test_equal_margins_go_to_the_lowest_row_numbers() -> None:
@@ -131,7 +131,7 @@ def test_labelled_collections_are_signed_where_they_are(affine_labels: Any) -> N
     run = solve(split(examples, 90), da.from_array(labels, chunks=77))
     expected = solve(examples, labels)
     signs = np.where(labels == affine_labels[1], 1.0, -1.0)
-    same_facts(np.column_stack([examples, np.ones(800)]) * signs[:, None], expected, run)
+    assert_same_facts(np.column_stack([examples, np.ones(800)]) * signs[:, None], expected, run)
 
 
 def test_a_frame_and_an_array_of_unknown_sizes_are_solved() -> None:

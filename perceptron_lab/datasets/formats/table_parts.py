@@ -23,7 +23,7 @@ _SHOWN: Final = 8  # Names of columns in a message
 
 
 class ReadRows(FileRows):
-    """The rows of a text, ``.npz`` or svmlight file, which is read as a whole in each pass.
+    """The rows of a text, ``.npz`` or svmlight file, which is read completely in each pass.
 
     Blocks are dense; of a sparse file only one block at a time is.
 

@@ -147,7 +147,7 @@ class RowsInParts(GeneratedDataset):
 
     def parts(self, seed: int) -> list[GeneratedPart]:
         """Return the parts, nothing of which is generated yet."""
-        entropy = [int(word) for word in seed_sequence(self.name, seed).generate_state(4)]
+        entropy = [int(value) for value in seed_sequence(self.name, seed).generate_state(4)]
         rng = np.random.default_rng(entropy)
         direction = rng.choice(np.array([-1.0, 1.0], np.float32), self.dimension)
         counts = [

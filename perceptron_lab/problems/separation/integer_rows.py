@@ -154,13 +154,13 @@ class IntegerRows:
     def _combined_in_parts(self, rows: IntArray, weights: IntArray, bits: int) -> list[int]:
         """Return the sum by products of so many bits of the weights: doubles do not round them."""
         total = np.zeros(self.width, dtype=object)
-        rest, signs = np.abs(weights), np.sign(weights)
+        sizes, signs = np.abs(weights), np.sign(weights)
         few = _FEW * len(rows) < self.count
         columns = (self.doubles[rows] if few else self.doubles).T
-        for shift in range(0, int(rest.max(initial=0)).bit_length(), bits):
+        for shift in range(0, int(sizes.max(initial=0)).bit_length(), bits):
             check_time()
             part = np.zeros(columns.shape[1])
-            part[slice(None) if few else rows] = signs * (rest >> shift & (1 << bits) - 1)
+            part[slice(None) if few else rows] = signs * (sizes >> shift & (1 << bits) - 1)
             sums = np.ldexp(columns @ part, self.shifts)
             total += sums.astype(np.int64).astype(object) << shift
         return [int(entry) for entry in total]
@@ -174,13 +174,13 @@ class IntegerRows:
             check_time()
             batch = slice(start, start + _SLICED_ROWS)
             # Integers over a power of two, below 1: each turn splits off their next bits
-            rest = np.ldexp(self.doubles[rows[batch]], self.shifts - count * _SLICE)
+            remainders = np.ldexp(self.doubles[rows[batch]], self.shifts - count * _SLICE)
             parts = [signs[batch] * (sizes[batch] >> shift & mask) for shift in positions]
             factors = np.array(parts, dtype=np.float64)
             for position in range((count - 1) * _SLICE, -1, -_SLICE):
-                rest *= 2.0**_SLICE
-                leading = np.trunc(rest)
-                rest -= leading
+                remainders *= 2.0**_SLICE
+                leading = np.trunc(remainders)
+                remainders -= leading
                 for sums, shift in zip(factors @ leading, positions, strict=True):
                     total += sums.astype(np.int64).astype(object) << (position + shift)
         return [int(entry) for entry in total]

@@ -74,15 +74,15 @@ def _remaining(verdict: SeparationVerdict) -> tuple[IntArray, SeparationVerdict 
 
     Rows that are separated among those left are removed as well, until none is.
     """
-    current, rest = verdict, verdict.overlap_rows
+    current, rows = verdict, verdict.overlap_rows
     if verdict.model is not None and verdict.model.family in RISKS:
-        return rest, None
-    while len(rest) and not current.finite:
-        current = verdict_for(_on_rows(current, rest))
+        return rows, None
+    while len(rows) and not current.finite:
+        current = verdict_for(_on_rows(current, rows))
         if not current.proved:
-            return rest, None
-        rest = current.overlap_rows if current.model is not None else rest
-    return rest, current if len(rest) else None
+            return rows, None
+        rows = current.overlap_rows if current.model is not None else rows
+    return rows, current if len(rows) else None
 
 
 def _on_rows(verdict: SeparationVerdict, observations: IntArray) -> Labelled:

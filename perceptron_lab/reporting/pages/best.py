@@ -15,7 +15,7 @@ from perceptron_lab.reporting.studies.timing import Profile, profiles
 from perceptron_lab.reporting.summary import CLAIMS
 
 EQUAL: Final = 0.95
-"""A larger ratio of times names no best algorithm: clocks vary as much."""
+"""A larger ratio of times names no best algorithm. The value is a convention, not a measurement."""
 MOST_NAMED: Final = 3
 """The most algorithms that are named of those with equally many answers."""
 
@@ -66,10 +66,10 @@ def _compared(measured: Sequence[Profile], instances: int) -> str:
     if len(leaders) > 1:
         return _among_equals(leaders, answers)
     (best,) = leaders
-    rest = [profile for profile in measured if profile is not best and solved[profile.label]]
-    if not rest:
+    competitors = [profile for profile in measured if profile is not best and solved[profile.label]]
+    if not competitors:
         return f"{best.label} was the best: it alone has {answers}."
-    second = min(rest, key=lambda profile: (-solved[profile.label], _ratio(profile, best)))
+    second = min(competitors, key=lambda profile: (-solved[profile.label], _ratio(profile, best)))
     common = _common([best, second])
     sentence = f"{best.label} was the best: it has {answers}, {second.label} on "
     sentence += f"{solved[second.label]}"
