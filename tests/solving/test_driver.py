@@ -528,8 +528,9 @@ def test_a_reason_to_stop_ends_a_run_as_a_limit_does():
 
     result = solve(ROWS, Scripted([None]), stop=stop)
     assert (result.status, result.message) == (Status.TIME_LIMIT, "the evening has come")
-    assert result.updates == 4  # after chunks of 1, 1 and 2
-    assert result.trace.updates == [0, 1, 2, 4]
+    # After chunks of 1, 1 and 2, or of 1, 1 and 1 where the clock finds the second one slow
+    assert result.updates in (3, 4)
+    assert result.trace.updates == [0, 1, 2, result.updates]
     assert result.margin_lower is not None
     feasible = solve(ROWS, Good([None]), stop=lambda: "now")
     assert feasible.status is Status.FEASIBLE
