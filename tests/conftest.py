@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 from collections import Counter
@@ -133,7 +134,15 @@ def shared_server() -> Iterator[Any]:
     kinds = ("algorithm", "learner", "oracle", "dataset")
     targets = [registry.target(kind, name) for kind in kinds for name in registry.names(kind)]
     modules = {target.partition(":")[0] for target in targets if isinstance(target, str)}
-    server = ForkServer(sorted(modules))
+
+    class StartedHere(ForkServer):
+        """Starts in the folder of the suite: a test may start it in a folder that it deletes."""
+
+        def start(self) -> None:
+            with contextlib.chdir(Path(__file__).parents[1]):
+                super().start()
+
+    server = StartedHere(sorted(modules))
     yield server
     server.close()
 
