@@ -242,6 +242,7 @@ ARGUMENTS = (
     "docs/notes/existence/ordinal.md",
     "docs/notes/how-to-distrust-us.md",
     "docs/notes/infeasibility.md",
+    "docs/notes/open-questions.md",
     "docs/notes/resisting-oracle.md",
     "docs/notes/rounding.md",
     "docs/notes/saddle-points.md",
