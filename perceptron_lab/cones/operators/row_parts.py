@@ -137,7 +137,7 @@ class RowParts:
         arguments = [(self.parts[k], k, starts[k]) for k in which]
         if not on_dask(self.parts[0]):
             return reduce(combine, (task(*values) for values in arguments))
-        value: Value = _by_dask(task, combine, arguments)
+        value: Value = by_dask(task, combine, arguments)
         return value
 
 
@@ -185,15 +185,18 @@ def is_dask(data: object) -> bool:
     return hasattr(data, "__dask_graph__")
 
 
-def _by_dask(task: Any, combine: Any, arguments: Sequence[tuple[Any, int, int]]) -> Any:
-    """Run a task for each part by dask, and combine the values in a tree."""
+def by_dask(task: Any, combine: Any, arguments: Sequence[tuple[Any, ...]]) -> Any:
+    """Run a task by dask for each tuple of arguments, and combine the values in a tree.
+
+    Arguments are values, or delayed ones that workers compute.
+    """
     from dask.delayed import delayed
 
     mapped = delayed(task, pure=False, traverse=False)
     folded = delayed(partial(_folded, combine), pure=False)
     level = [
-        mapped(part if is_dask(part) else delayed(part, traverse=False), number, start)
-        for part, number, start in arguments
+        mapped(*(value if is_dask(value) else delayed(value, traverse=False) for value in values))
+        for values in arguments
     ]
     while len(level) > 1:
         level = [folded(level[k : k + FAN_IN]) for k in range(0, len(level), FAN_IN)]
@@ -213,7 +216,9 @@ def _folded(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -
     return reduce(combine, values)
 
 
-def parts_of_dask(data: Any, labels: Any = None, *, affine: bool = True) -> RowParts:
+def parts_of_dask(
+    data: Any, labels: Any = None, *, affine: bool = True, positive: Any = None
+) -> RowParts:
     """Return the rows of a collection of dask: blocks of an array, or partitions of a frame.
 
     Sizes that dask does not know are computed, the only thing that is. With labels a row is
@@ -225,8 +230,12 @@ def parts_of_dask(data: Any, labels: Any = None, *, affine: bool = True) -> RowP
         A ``dask.array`` of two dimensions, or a ``dask.dataframe`` of numbers.
     labels
         A ``dask.array`` or a series of dask, of two values and as many entries; or None.
+    affine
+        Whether rows have a constant feature.
+    positive
+        The label with s_i = 1, against all others; None for the larger one of two.
     """
-    examples = _array(data)
+    examples = known_chunks(data)
     if examples.ndim != 2:
         raise InputError(f"a dask array of shape {examples.shape}; give rows, shape (m, dimension)")
     examples = examples.rechunk({1: -1})
@@ -237,20 +246,20 @@ def parts_of_dask(data: Any, labels: Any = None, *, affine: bool = True) -> RowP
     if labels is None:
         parts = _parts(_as_rows, delayed_blocks)
     else:
-        signed = _array(labels)
+        signed = known_chunks(labels)
         if signed.shape not in (examples.shape[:1], (*examples.shape[:1], 1)):
             raise InputError(
                 f"labels have shape {signed.shape} for {sum(counts)} examples; give one each"
             )
         signed = signed.ravel().rechunk((counts,))
-        positive = _positive_label(signed)
+        positive = _positive_label(signed) if positive is None else positive
         task, width = partial(_as_signed, positive=positive, affine=affine), width + affine
         parts = _parts(task, delayed_blocks, signed.to_delayed().ravel())
     present = [k for k, count in enumerate(counts) if count]
     return RowParts(tuple(parts[k] for k in present), tuple(counts[k] for k in present), width)
 
 
-def _array(data: Any) -> Any:
+def known_chunks(data: Any) -> Any:
     """Return a collection as an array of known chunk sizes."""
     if not is_dask(data):
         raise InputError(

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from perceptron_lab.cones.operators.row_parts import is_dask
 from perceptron_lab.core.errors import InputError, RowError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.doubles import Doubles
@@ -39,7 +40,7 @@ from perceptron_lab.problems.separation.families.conditions import (
     ordinal,
     signed,
 )
-from perceptron_lab.problems.separation.families.kinds import RISKS, THRESHOLDS
+from perceptron_lab.problems.separation.families.kinds import RISKS, THRESHOLDS, VARIABLES
 from perceptron_lab.problems.separation.families.model import Model
 from perceptron_lab.problems.separation.families.options import (
     ModelOptions,
@@ -62,6 +63,7 @@ from perceptron_lab.problems.separation.labelled import (
     with_intercept,
     without_constants,
 )
+from perceptron_lab.problems.separation.merged_collections import merged_collections
 
 _TRIALS: Final = ("binomial", "log-binomial")
 """Families of successes in trials."""
@@ -79,6 +81,8 @@ def modelled(
 
     Rows of weight 0 are left out before the numbers are read: they may be missing there.
     """
+    if is_dask(X) or is_dask(y):
+        return _of_collections(X, y, options, affine=affine, positive=positive)
     names, rows = column_names(X), frame_of(X)
     shape = (rows if hasattr(rows, "shape") else array_of(rows)).shape
     count = shape[0] if shape else 1  # single numbers are refused as rows
@@ -90,6 +94,40 @@ def modelled(
     return modelled_of(
         doubles, y, options, names, numbers, affine=affine, positive=positive, included=included
     )
+
+
+def _of_collections(
+    X: Any, y: Any, options: ModelOptions, *, affine: bool, positive: object
+) -> Labelled:
+    """Return the rows of the distinct observations of collections of dask."""
+    stated = [name for name in VARIABLES if getattr(options, name) is not None]
+    if stated:
+        raise InputError(
+            f"{stated[0]}= with collections of dask; leave rows of weight 0 out of X and y (other "
+            "weights change no verdict), or give data in memory: X.compute()"
+        )
+    merged = merged_collections(X, y, of_numbers=options.kind.of_counts)
+    names, first = column_names(X), merged.first
+    rows = merged.examples if names else merged.examples.to_numpy()
+    with _in_all_rows(first):
+        doubles, numbers = examples_in(rows, affine=options.has_constants(affine))
+    # Distinct rows are a model of weighted ones, which names the rows of all data
+    options = replace(options, weights=np.ones(len(first)))
+    examples = modelled_of(
+        doubles,
+        merged.labels,
+        options,
+        names,
+        numbers,
+        affine=affine,
+        positive=positive,
+        included=first,
+    )
+    assert examples.model is not None
+    model = replace(examples.model, copies=merged.first_of_each)
+    which = "" if len(merged.copies) else "; each set of equal rows is named by its first"
+    note = f"{merged.count} rows, {len(first)} of them distinct{which}"
+    return replace(examples, model=model, note=note)
 
 
 @contextmanager

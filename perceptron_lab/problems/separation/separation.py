@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.algorithms.linear.exact_optimum import minimised
+from perceptron_lab.cones.operators.row_parts import is_dask
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
 from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_limit
@@ -239,6 +240,8 @@ def separation(
         there is the intercept alone. Or a formula such as ``"y ~ smoke * age"`` for the columns of
         a pandas frame, which is then y (formulaic reads it); the formula decides whether there is
         an intercept, and texts given for ``weights`` and other variables are names of columns.
+        Or a ``dask.array`` or ``dask.dataframe``, with y of dask: workers merge equal rows, and the
+        distinct ones have to fit into memory. Row numbers are those of all rows.
     y
         A label each, of two classes. The later one is the positive class, whose log-odds are
         modelled: in the order of the categories of an ordered categorical (pandas, an Enum of
@@ -307,7 +310,8 @@ def separation(
     """
     variables: dict[str, Any] = {"counts": counts, "weights": weights, "strata": strata}
     variables |= {"offset": offset, "time": time, "start": start}
-    require_one_index({"X": X, "y": y} | variables)
+    if not is_dask(X):
+        require_one_index({"X": X, "y": y} | variables)
     if isinstance(X, str):
         X, y, variables, affine = of_formula(X, y, variables)
     options = ModelOptions(family, link, ties, **variables)

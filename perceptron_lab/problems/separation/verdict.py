@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import BROKEN, DataError
+from perceptron_lab.core.errors import BROKEN, DataError, InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.saved_answers.fields import AnswerContents
 from perceptron_lab.core.saved_answers.files import PROOF, packed, prefixed, read_answer
@@ -129,7 +129,7 @@ class SeparationVerdict(VerdictRecord):
         Raises
         ------
         InputError
-            If the verdict is undecided.
+            If the verdict is undecided, or on merged rows.
 
         Examples
         --------
@@ -138,6 +138,11 @@ class SeparationVerdict(VerdictRecord):
         >>> separation(examples, [0, 1, 1, 1, 1]).remedies().columns.members
         ('x_1',)
         """
+        if self.model is not None and self.model.copies is not None:
+            raise InputError(
+                "remedies count single rows, and this verdict is on merged rows of dask; give "
+                "the data in memory: separation(X.compute(), y.compute())"
+            )
         search = "perceptron_lab.problems.separation.remedies:remedies"
         remedies: Remedies = registry.loaded(search)(self, max_seconds=max_seconds)
         return remedies

@@ -153,7 +153,8 @@ class VerdictRecord:
             return np.zeros(0, dtype=np.int64)
         if self.model is None:
             return self.pair.overlap
-        return np.setdiff1d(self.model.included, self.separated_rows)
+        overlapping = np.setdiff1d(self.model.included, self.separated_rows)
+        return self.model.with_copies(overlapping)
 
     def _score_ranks(self) -> IntArray:
         """Return the ranks of x_i'd for the direction d, which is inside R."""

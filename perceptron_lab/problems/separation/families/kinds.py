@@ -64,6 +64,8 @@ class Family:
         Alternatives where no estimate exists.
     row_by_row
         Whether each condition is about one row, and each row has one.
+    of_counts
+        Whether the response is a number, of which only the sign counts.
     """
 
     words: str
@@ -75,10 +77,16 @@ class Family:
     note: str = ""
     remedy: str = _PENALISED
     row_by_row: bool = False
+    of_counts: bool = False
 
 
 _POISSON = Family(
-    "Poisson regression", "log of the mean of y", _COUNTED, links=("log",), row_by_row=True
+    "Poisson regression",
+    "log of the mean of y",
+    _COUNTED,
+    links=("log",),
+    row_by_row=True,
+    of_counts=True,
 )
 FAMILIES: Final[Mapping[str, Family]] = {
     "binomial": Family(

@@ -38,6 +38,9 @@ class Model:
         Of the observations included; None where conditions are not about risk sets.
     several
         Which observations included have several trials; None without ``counts`` of trials.
+    copies
+        For each row of the data the observation included that it equals, shape ``(m,)``; empty
+        where only these have numbers, None where none was merged.
     """
 
     family: str
@@ -51,6 +54,7 @@ class Model:
     constants: tuple[str, ...] = ()
     risk_sets: RiskSets | None = None
     several: Mask | None = None
+    copies: IntArray | None = None
 
     @classmethod
     def of(
@@ -89,7 +93,13 @@ class Model:
         """
         if self.risk_sets is not None:
             return self.included[self.risk_sets.separated(scores())]
-        return np.union1d(self.first[rows], self.second[rows])
+        return self.with_copies(np.union1d(self.first[rows], self.second[rows]))
+
+    def with_copies(self, observations: IntArray) -> IntArray:
+        """Return observations included, and the rows merged with them, ascending."""
+        if self.copies is None or not len(self.copies):
+            return observations
+        return np.flatnonzero(np.isin(self.copies, observations))
 
     def without_effect(self, nonzero: Mask) -> IntArray:
         """Return the observations included that are in no condition, or in rows of zeros alone.
@@ -102,4 +112,5 @@ class Model:
         rows = np.ones(len(self.first), dtype=bool)
         if self.risk_sets is None:
             rows = nonzero[: len(self.first)]
-        return np.setdiff1d(self.included, np.union1d(self.first[rows], self.second[rows]))
+        effective = np.union1d(self.first[rows], self.second[rows])
+        return self.with_copies(np.setdiff1d(self.included, effective))
