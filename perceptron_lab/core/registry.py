@@ -57,6 +57,9 @@ _OURS = {
         "winnow": "algorithms.perceptrons.winnow:Winnow",
         "von-neumann": "algorithms.nearest_point.most_violated:VonNeumann",
         "smoothed-perceptron": "algorithms.smoothing.smoothed_perceptron:SmoothedPerceptron",
+        "gram-smoothed-perceptron": (
+            "algorithms.smoothing.gram_smoothed_perceptron:GramSmoothedPerceptron"
+        ),
         "smoothed-von-neumann": "algorithms.smoothing.smoothed_von_neumann:SmoothedVonNeumann",
         "iterated-smoothed-von-neumann": (
             "algorithms.smoothing.smoothed_von_neumann:IteratedSmoothedVonNeumann"
@@ -64,6 +67,7 @@ _OURS = {
         "mirror-prox": "algorithms.saddle_points.mirror_prox:MirrorProx",
         "adaptive-mirror-prox": "algorithms.saddle_points.mirror_prox:AdaptiveMirrorProx",
         "sublinear-mirror-prox": "algorithms.saddle_points.sublinear:SublinearMirrorProx",
+        "accelerated-winnow": "algorithms.saddle_points.accelerated_winnow:AcceleratedWinnow",
         "minimum-norm-point": "algorithms.nearest_point.minimum_norm_point:MinimumNormPoint",
         "projection-rescaling": ("algorithms.projection.projection_rescaling:ProjectionRescaling"),
         "primal-dual": "algorithms.saddle_points.primal_dual:PrimalDual",
@@ -135,6 +139,7 @@ _OURS = {
         "margin-sets": "datasets.generated.margin_sets:MarginSets",
         "labelled-sets": "datasets.generated.labelled_sets:LabelledSets",
         "offset-classes": "datasets.generated.offset_classes:OffsetClasses",
+        "decision-lists": "datasets.generated.decision_lists:DecisionLists",
         "streams": "datasets.generated.streams:Streams",
         "resisting": "datasets.generated.streams:Resisting",
         "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",

@@ -292,6 +292,7 @@ def test_unused_features_stay_unused(algorithm: str) -> None:
         "central-cuts",
         "simplex-cuts",
         "winnow",
+        "accelerated-winnow",
         "scs",
     ):
         assert first.updates == second.updates

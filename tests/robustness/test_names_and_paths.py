@@ -106,6 +106,7 @@ MADE = {
     },
     "labelled-sets": {"family": st.just("sparse"), "difficulty": REALS, "density": REALS},
     "offset-classes": {"margin": st.floats(1e-6, 0.1), "augment": REALS},
+    "decision-lists": {"dimension": st.integers(61, 10**6), "length": st.integers(1, 60)},
     "streams": {"dimension": st.integers(2, 1000), "margin": REALS, "flipped": REALS},
     "conic-sets": {"family": st.just("mixed"), "margin": REALS, "rows": st.integers(1, 1000)},
     "conditioned-cones": {"family": st.just("orthant"), "delta": REALS, "large": REALS},

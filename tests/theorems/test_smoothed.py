@@ -285,7 +285,8 @@ def test_the_smoothed_minimisers_are_minimisers() -> None:
         scores, smoothing = rng.standard_normal(system.cone.size), 0.3
         for name in ("entropy", "euclidean", "around a random point"):
             prox, around = prox_of(name, system, 5)
-            weights, score = prox.nearest(system, scores, smoothing)
+            state = replace(begin(system, prox), scores=scores, smoothing=smoothing)
+            weights, score = prox.nearest(system, state)
             assert score == pytest.approx(system.cone.eigenvalues(scores).min())
             distance = prox_value(system.cone, around)
             best = weights @ scores + smoothing * distance(weights)
@@ -317,7 +318,8 @@ def test_the_softmin_does_not_overflow_where_the_printed_one_does(smoothing: flo
     """exp(-s / mu) is infinite for s = -0.5 from mu = 7e-4 on, and 0 for all of s = 0.5, 0.6."""
     system = ConicSystem.from_rows(np.eye(2))
     for scores in (np.array([-0.5, -0.5 + smoothing]), np.array([0.5, 0.5 + smoothing])):
-        weights, _ = Entropy().nearest(system, scores, smoothing)
+        state = begin(system, Entropy())
+        weights, _ = Entropy().nearest(system, replace(state, scores=scores, smoothing=smoothing))
         step = (scores[1] - scores[0]) / smoothing
         assert weights == pytest.approx([1 / (1 + math.exp(-step)), 1 / (1 + math.exp(step))])
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -48,12 +48,10 @@ class Entropy:
         """
         return system.atom_norm() ** 2
 
-    def nearest(
-        self, system: ConicSystem, scores: FloatArray, smoothing: float
-    ) -> tuple[FloatArray, float]:
+    def nearest(self, system: ConicSystem, state: SmoothedState) -> tuple[FloatArray, float]:
         """Return argmin of <p, scores> + mu d(p), the softmin, and the lowest eigenvalue."""
-        values, frame = system.spectrum(scores)
-        return gibbs(system.cone, values, frame, smoothing)[0], float(values.min())
+        values, frame = system.spectrum(state.scores)
+        return gibbs(system.cone, values, frame, state.smoothing)[0], float(values.min())
 
 
 @dataclass(frozen=True)
@@ -84,15 +82,24 @@ class Euclidean:
             return system.cone.rank * system.atom_norm() ** 2
         return system.spectral_norm() ** 2
 
-    def nearest(
-        self, system: ConicSystem, scores: FloatArray, smoothing: float
-    ) -> tuple[FloatArray, float]:
-        """Return the projection of q - scores / mu onto Delta(K)."""
-        element = self.around / system.cone.multiplicity
-        return project(system.cone, element - scores / smoothing), system.lowest(scores)
+    def nearest(self, system: ConicSystem, state: SmoothedState) -> tuple[FloatArray, float]:
+        """Return the projection of q - scores / mu onto Delta(K), and the lowest eigenvalue."""
+        scores = state.scores
+        element = self.around / system.cone.multiplicity - scores / state.smoothing
+        return project(system.cone, element), system.lowest(scores)
 
 
-Prox = Entropy | Euclidean  # a prox-function d on Delta(K)
+class Prox(Protocol):
+    """A prox-function d on Delta(K)."""
+
+    def centre(self, system: ConicSystem) -> FloatArray:
+        """Return argmin d, as weights."""
+
+    def constant(self, system: ConicSystem) -> float:
+        """Return lambda with norm(A p)^2 <= lambda norm(p)^2."""
+
+    def nearest(self, system: ConicSystem, state: SmoothedState) -> tuple[FloatArray, float]:
+        """Return p_mu(y) and the lowest eigenvalue of A*y for the point y of the state."""
 
 
 @dataclass(kw_only=True)
@@ -102,31 +109,33 @@ class SmoothedState(State):
     ``call_iterations`` is k, ``smoothing`` mu_k.
     """
 
+    prox: Prox
     smoothing: float
     mean: FloatArray
     nearest: FloatArray
     scores: FloatArray
-    score: float
+    score: float = 0.0
     call_iterations: int = 0
 
 
 def begin(system: ConicSystem, prox: Prox) -> SmoothedState:
     """Return the state at y_0 = A (argmin d), p_0 = p_{mu_0}(y_0)."""
-    point = system.combine(prox.centre(system))
-    scores = system.scores(point)
+    centre = prox.centre(system)
+    point = system.combine(centre)
     # mu_0 = 2 lambda; the paper has lambda = 1
     smoothing = 2.0 * prox.constant(system)
-    weights, score = prox.nearest(system, scores, smoothing)
-    image = system.combine(weights)
-    return SmoothedState(
+    state = SmoothedState(
         point=point,
-        weights=weights,
+        weights=centre,
+        prox=prox,
         smoothing=smoothing,
-        mean=image,
-        nearest=image,
-        scores=scores,
-        score=score,
+        mean=point,
+        nearest=point,
+        scores=system.scores(point),
     )
+    state.weights, state.score = prox.nearest(system, state)
+    state.mean = state.nearest = system.combine(state.weights)
+    return state
 
 
 def iterate(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
@@ -139,7 +148,7 @@ def iterate(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
     # mu_{k+1} = (1 - theta_k) mu_k, which gives mu_k = 2 mu_0 / ((k + 1)(k + 2))
     state.smoothing *= 1.0 - theta
     state.scores = system.scores(state.point)
-    weights, state.score = prox.nearest(system, state.scores, state.smoothing)
+    weights, state.score = prox.nearest(system, state)
     state.nearest = system.combine(weights)
     # p_{k+1} := (1 - theta_k) p_k + theta_k p_{mu_{k+1}}(alpha_{k+1}); its image needs no product
     state.mean = (1.0 - theta) * state.mean + theta * state.nearest
@@ -162,14 +171,13 @@ class SmoothedAlgorithm(SeesAll[SmoothedState]):
 
     def step(self, system: ConicSystem, state: SmoothedState, most: int) -> Step[SmoothedState]:
         """Make up to ``most`` iterations; claim a separator, or weights that bound the margin."""
-        prox = self.prox(system)
         for _ in range(most):
             # norm(A p_k), maintained by the recursion of p_k
             image = system.norm(state.mean)
             claim = claim_of(system, state, state.score, state.scores, image, self.epsilon)
             if claim is not None:
                 return state, claim
-            iterate(system, state, prox)
+            iterate(system, state, state.prox)
         return state, None
 
 

@@ -43,6 +43,7 @@ DATASETS: dict[str, dict[str, Any]] = {
     "linear-systems": {"variables": 3, "inequalities": 4, "equations": 1},
     "linear-programs": {"size": 3},
     "netlib": {"instances": ["afiro"]},
+    "decision-lists": {"dimension": 4, "rows": 20, "length": 2},
     "streams": {"dimension": 4, "rows": 20},
     "resisting": {"dimension": 3, "margin": 0.2},
     "separation-families": {"rows": 20},

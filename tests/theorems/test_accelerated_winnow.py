@@ -1,0 +1,87 @@
+"""Accelerated Winnow: its saddle gap at every step, its bound for the l1 margin, its data."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_lab import ConicSystem, solve
+from perceptron_lab.algorithms.perceptrons.winnow import Winnow
+from perceptron_lab.algorithms.saddle_points.accelerated_winnow import AcceleratedWinnow
+from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.datasets.generated.decision_lists import DecisionLists
+from tests.repetitions import repeated
+from tests.theorems.courses import BUDGET, SEEDS, check_bound, check_certificate_bound, ready, walk
+from tests.theorems.test_winnow import rows_of
+
+ALGORITHM = AcceleratedWinnow()
+
+
+def gap_limit(rows: FloatArray) -> float:
+    """2 sqrt(ln n ln(2 d)), which is the gap times the iterations at most."""
+    count, dimension = rows.shape
+    return 2.0 * math.sqrt(math.log(count) * math.log(2 * dimension))
+
+
+@pytest.mark.parametrize("feasible", [True, False], ids=["feasible", "infeasible"])
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_the_gap_of_the_averages_is_within_the_theorem(seed: int, feasible: bool) -> None:
+    """norm(C'x)_inf - min_i c_i'y <= 2 sqrt(ln n ln(2 d)) / t at every t, by its definition."""
+    rows = rows_of(seed)[0]
+    rows = rows if feasible else np.vstack([rows, -rows[:5]])
+    cuts = rows / np.abs(rows).max(axis=1, keepdims=True)
+    system = ready(ALGORITHM, ConicSystem.from_rows(rows))
+    norms = np.linalg.norm(rows, axis=1)
+    for state in walk(ALGORITHM, system, 200):
+        if state.updates:
+            point = state.point / state.updates
+            mixture = state.weights * np.abs(rows / norms[:, None]).max(axis=1) / state.updates
+            assert mixture.sum() == pytest.approx(1.0)
+            assert np.abs(point).sum() <= 1.0 + 1e-12
+            gap = np.abs(cuts.T @ mixture).max() - (cuts @ point).min()
+            assert gap <= gap_limit(rows) / state.updates * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_iterations_stay_within_the_bound_for_the_l1_margin(seed: int) -> None:
+    rows, facts = rows_of(seed)
+    assert facts.l1_margin is not None
+    result = solve(rows, ALGORITHM, facts=facts)
+    assert result.status is Status.FEASIBLE
+    limit = math.floor(gap_limit(rows) / facts.l1_margin) + 1
+    assert result.bound.value == limit < BUDGET.updates
+    assert result.updates <= limit
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
+def test_iterations_stay_within_the_bound_on_decision_lists(seed: int) -> None:
+    """The list's own weights give the margin of the bound; Winnow's bound is the larger one."""
+    problem = DecisionLists(length=1 + (seed + 5) % 9, dimension=31, rows=200).problem(seed)
+    result = solve(problem.system, ALGORITHM, facts=problem.facts)
+    assert result.status is Status.FEASIBLE
+    assert result.bound.value is not None
+    assert result.updates <= result.bound.value < BUDGET.updates
+    winnow = Winnow().bound(problem.facts).value
+    assert (seed + 5) % 9 < 2 or (winnow is not None and result.bound.value < winnow)
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
+def test_both_bounds_hold_for_euclidean_margins(seed: int) -> None:
+    check_bound(ALGORITHM, "rows", seed)
+    check_certificate_bound(ALGORITHM, "rows", seed, 1e-2)
+
+
+def test_sparse_rows_and_scaled_rows_give_the_same_answers() -> None:
+    rows = DecisionLists(dimension=21, rows=60, length=3).generate(0)[0]
+    rows[:, 3:] *= np.random.default_rng(0).random((60, 17)) < 0.5
+    rows = rows * np.where(rows[:, :1] > 0, 1.0, -1.0)
+    answers = [
+        solve(data, ALGORITHM) for data in (rows, sp.csr_array(rows), rows * np.full((60, 1), 8.0))
+    ]
+    assert answers[0].status is Status.FEASIBLE
+    assert len({answer.updates for answer in answers}) == 1
+    for answer in answers[1:]:
+        assert answer.point == pytest.approx(answers[0].point, abs=1e-12)
