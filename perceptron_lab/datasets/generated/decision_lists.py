@@ -98,9 +98,10 @@ class DecisionLists(GeneratedDataset):
         return examples, np.sign(weights[first[:, 0]]), point
 
     def problem(self, seed: int) -> Problem:
-        """Generate the instance; its facts have the lower bound of the l1 margin."""
+        """Generate the instance; its facts and ``known_l1_margin`` are the margin's lower bound."""
         examples, labels, point = self.generate(seed)
         system = ConicSystem.from_labelled(examples, labels)
         problem = self.stated(system, examples, labels, point=point)
         margin = 1.0 / float(np.abs(point).sum())
-        return replace(problem, facts=replace(problem.facts, l1_margin=margin))
+        facts = replace(problem.facts, l1_margin=margin)
+        return replace(problem, facts=facts, measure=lambda _: {"known_l1_margin": margin})
