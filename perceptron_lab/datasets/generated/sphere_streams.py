@@ -24,7 +24,7 @@ class SphereStreams(GeneratedDataset):
     The labels are the signs of u'z for a random unit u: the stream is separable through the origin,
     with no margin planted. M is diagonal with entries from 1 to ``stretch`` in geometric
     progression, turned by a random rotation. Test examples are as many others, 50000 at most. The
-    instance's name holds all its parameters, as in ``sphere-10x1000-1`` (dimension x rows, stretch).
+    instance's name holds all its parameters: ``sphere-10x1000-1`` (dimension x rows, stretch).
 
     Parameters
     ----------

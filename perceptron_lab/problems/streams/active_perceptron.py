@@ -67,15 +67,15 @@ def active_perceptron(
 ) -> ActivePerceptron:
     """Present a stream to the perceptron once; it asks for the labels that it needs.
 
-    From v = s_1 x_1 and the threshold s = 1 / sqrt(dimension). Where abs(v'x) <= s, the label is
-    asked for. On a mistake, which is a product s_i v'x <= 0,
+    Examples are divided by their norms. From v = s_1 x_1 and the threshold s = 1 / sqrt(dimension):
+    where abs(v'x) <= s, the label is asked for. On a mistake, a product s_i v'x <= 0,
 
         v <- v - 2 (v'x) x,
 
     the reflection at the plane orthogonal to x. After R labels in succession without a mistake s is
     halved, and R labels are counted anew.
 
-    Guarantee, for unit examples with signs s_i = sign(u'x_i): norm(v) = 1, and each mistake adds
+    Guarantee, for signs s_i = sign(u'x_i): norm(v) = 1, and each mistake adds
     2 abs(v'x) abs(u'x) to u'v, so that the angle of v and u never grows. The labels are at most
     1 + R (M + H + 1) for M mistakes and H halvings. For uniform examples on the sphere
     d ln(1/eps) labels suffice for the error eps, up to logarithms of d and ln(1/eps).
@@ -92,7 +92,7 @@ def active_perceptron(
     Raises
     ------
     InputError
-        If an argument is not as described.
+        If an argument is not as described, or an example is zero.
 
     References
     ----------
@@ -109,7 +109,10 @@ def active_perceptron(
         raise InputError(f"patience={patience!r}; give a whole number, 1 or more, or None")
     dense = checked_rows(examples)
     rows = np.asarray(dense if isinstance(dense, np.ndarray) else dense.toarray(), dtype=float)
-    signs = signs_or_ones(labels, len(rows))
+    signs, norms = signs_or_ones(labels, len(rows)), np.linalg.norm(rows, axis=1)
+    if not norms.all():
+        raise InputError(f"example {int(np.argmin(norms))} is zero; leave it out")
+    rows = rows / norms[:, None]
     first = signs[0] * rows[0]
     threshold = math.inf if patience is None else 1.0 / math.sqrt(rows.shape[1])
     found = ActivePerceptron(first, threshold, weights=[first])

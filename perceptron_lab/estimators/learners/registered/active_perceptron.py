@@ -29,10 +29,10 @@ RECORDED = 100
 class LabelRequests(Learner):
     """A perceptron that asks for labels where abs(v'x) <= s, and halves s (Dasgupta et al. 2005).
 
-    One pass over the training examples, through the origin. From v = s_1 x_1 and the threshold
-    s = 1 / sqrt(d): where abs(v'x) <= s the label is asked for; on a mistake
-    v <- v - 2 (v'x) x; after R labels in succession without a mistake s is halved. For unit
-    examples labelled by sign(u'x), each mistake adds 2 abs(v'x) abs(u'x) to u'v, and at most
+    One pass over the training examples, divided by their norms, through the origin. From
+    v = s_1 x_1 and the threshold s = 1 / sqrt(d): where abs(v'x) <= s the label is asked for; on a
+    mistake v <- v - 2 (v'x) x; after R labels in succession without a mistake s is halved. For
+    labels sign(u'x), each mistake adds 2 abs(v'x) abs(u'x) to u'v, and at most
     1 + R (M + H + 1) labels are asked for, M the mistakes and H the halvings. For examples uniform
     on the sphere the labels needed for an error eps grow as d ln(1/eps), where all of
     d/eps are needed if every label is given.
@@ -52,7 +52,7 @@ class LabelRequests(Learner):
         R of active requests, 1 or more (default 20).
     rescaled
         Whether examples are first mapped by C^(-1/2), C the second moments of the training
-        examples, and divided by their norms (default false); no label is needed for it.
+        examples (default false); no label is needed for it.
 
     References
     ----------
@@ -93,7 +93,6 @@ class LabelRequests(Learner):
         if self.rescaled:
             back = whitening(rows)
             rows = rows @ back
-            rows = rows / np.linalg.norm(rows, axis=1)[:, None]
         patience = self.patience if self.requests == "active" else None
         reflect = self.update == "reflection"
         return active_perceptron(rows, task.labels, patience=patience, reflect=reflect), back
