@@ -28,7 +28,7 @@ from perceptron_lab.systems import ConicSystem
 Invariance = Literal["interval", "angles", "none"]
 
 PAIRS = instances_of("digits", "pairs")
-# Angles at which a test digit is shown, evenly over the interval
+# Angles at which a test digit is tested, evenly over the interval
 SHOWN = 9
 # Step of the differences that give the derivatives, in degrees
 STEP = 2.0
@@ -96,10 +96,10 @@ class RotatedDigits(Dataset):
         images, signs, training = self._drawn(name, seed)
         system = self.system(images[training], signs[training])
         angles = np.linspace(-self.half_width, self.half_width, SHOWN)
-        shown = np.stack([rotated(images[~training], angle) for angle in angles])
-        measure = RotatedTest(shown, signs[~training])
+        turned = np.stack([rotated(images[~training], angle) for angle in angles])
+        measure = RotatedTest(turned, signs[~training])
         sha256 = sha256_of_arrays(
-            images[training], signs[training], shown, np.array(self.half_width)
+            images[training], signs[training], turned, np.array(self.half_width)
         )
         return Problem(name, system, sha256, system.facts(), measure)
 
@@ -119,9 +119,9 @@ class RotatedDigits(Dataset):
 
         first, second = PAIRS[name]
         data, labels = load_digits(return_X_y=True)
-        chosen = (labels == first) | (labels == second)
-        images, signs = data[chosen].reshape(-1, 8, 8) / 16.0, np.where(labels == first, 1.0, -1.0)
-        signs = signs[chosen]
+        members = (labels == first) | (labels == second)
+        images, signs = data[members].reshape(-1, 8, 8) / 16.0, np.where(labels == first, 1.0, -1.0)
+        signs = signs[members]
         rng = np.random.default_rng(seed_sequence(f"{name}-rotated", seed))
         training = np.zeros(len(signs), dtype=bool)
         for sign in (1.0, -1.0):
@@ -135,22 +135,22 @@ class RotatedTest:
 
     Parameters
     ----------
-    shown, signs
+    turned, signs
         The examples at each angle, shape ``(angles, t, 64)``, an odd number of angles with 0 in the
         middle, and +1 or -1 each, shape ``(t,)``.
     """
 
-    shown: FloatArray
+    turned: FloatArray
     signs: FloatArray
 
     def __call__(self, point: FloatArray) -> dict[str, float]:
         """Return ``test_error``, ``upright_error`` and ``worst_error`` of (w, b, ..)."""
-        width = self.shown.shape[2]
-        wrong = self.signs * (self.shown @ point[:width] + point[width]) <= 0.0
+        width = self.turned.shape[2]
+        mistaken = self.signs * (self.turned @ point[:width] + point[width]) <= 0.0
         return {
-            "test_error": float(wrong.mean()),
-            "upright_error": float(wrong[len(wrong) // 2].mean()),
-            "worst_error": float(wrong.any(axis=0).mean()),
+            "test_error": float(mistaken.mean()),
+            "upright_error": float(mistaken[len(mistaken) // 2].mean()),
+            "worst_error": float(mistaken.any(axis=0).mean()),
         }
 
 
@@ -164,10 +164,13 @@ def rotated(images: FloatArray, degrees: float) -> FloatArray:
 
 def taylor(images: FloatArray, half_width: float) -> FloatArray:
     """Return x_0, tau x_1 and tau^2 x_2 of the rotated images, shape ``(3, m, 64)``."""
-    back, here, forth = (rotated(images, angle) for angle in (-STEP, 0.0, STEP))
+    before, upright, after = (rotated(images, angle) for angle in (-STEP, 0.0, STEP))
     ratio = half_width / STEP
-    first, second = ratio * (forth - back) / 2.0, ratio**2 * (forth + back - 2.0 * here) / 2.0
-    return np.stack([here, *(np.round(part / UNIT) * UNIT for part in (first, second))])
+    first, second = (
+        ratio * (after - before) / 2.0,
+        ratio**2 * (after + before - 2.0 * upright) / 2.0,
+    )
+    return np.stack([upright, *(np.round(part / UNIT) * UNIT for part in (first, second))])
 
 
 def interval_system(parts: FloatArray, signs: FloatArray) -> tuple[Cone, sp.csr_array]:

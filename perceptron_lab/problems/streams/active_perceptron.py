@@ -19,20 +19,20 @@ TOGETHER = 4096
 
 @dataclass
 class ActivePerceptron:
-    """A perceptron after a stream of which it asked for some labels.
+    """A perceptron after a stream, with counts of the labels that it requested.
 
     Parameters
     ----------
     weight
         v, shape ``(features,)``, norm(v) = 1 up to rounding where the update is a reflection.
     threshold
-        s: labels are asked for where abs(v'x) <= s; infinite where all are.
+        s: labels are requested where abs(v'x) <= s; infinite where all are.
     labels, presentations
-        The labels asked for, that of the first example included, and the examples presented.
+        The labels requested, that of the first example included, and the examples presented.
     halvings
         How often s was halved.
     mistakes_at
-        The number of labels asked for up to each mistake, that one included, ascending.
+        The number of labels requested up to each mistake, that one included, ascending.
     weights
         v after the first label and after each mistake, shape ``(mistakes + 1, features)``.
     """
@@ -47,7 +47,7 @@ class ActivePerceptron:
 
     @property
     def mistakes(self) -> int:
-        """The labels asked for that the prediction was different from."""
+        """The requested labels that differ from their predictions."""
         return len(self.mistakes_at)
 
     def label_bound(self, patience: int) -> int:
@@ -65,15 +65,15 @@ def active_perceptron(
     patience: int | None = 20,
     reflect: bool = True,
 ) -> ActivePerceptron:
-    """Present a stream to the perceptron once; it asks for the labels that it needs.
+    """Present a stream to the perceptron once; it requests the labels that it needs.
 
     Examples are divided by their norms. From v = s_1 x_1 and the threshold s = 1 / sqrt(dimension):
-    where abs(v'x) <= s, the label is asked for. On a mistake, a product s_i v'x <= 0,
+    where abs(v'x) <= s, the label is requested. On a mistake, a product s_i v'x <= 0,
 
         v <- v - 2 (v'x) x,
 
     the reflection at the plane orthogonal to x. After R labels in succession without a mistake s is
-    halved, and R labels are counted anew.
+    halved, and R labels are counted again.
 
     Guarantee, for signs s_i = sign(u'x_i): norm(v) = 1, and each mistake adds
     2 abs(v'x) abs(u'x) to u'v, so that the angle of v and u never grows. The labels are at most
@@ -101,8 +101,8 @@ def active_perceptron(
 
     Examples
     --------
-    >>> found = active_perceptron([[1, 0], [0.6, 0.8], [0.8, -0.6]], [1, 0, 1])
-    >>> found.weight.round(2), found.labels, found.mistakes
+    >>> model = active_perceptron([[1, 0], [0.6, 0.8], [0.8, -0.6]], [1, 0, 1])
+    >>> model.weight.round(2), model.labels, model.mistakes
     (array([ 0.28, -0.96]), 2, 1)
     """
     if patience is not None and (not is_integer(patience) or patience < 1):
@@ -115,16 +115,16 @@ def active_perceptron(
     rows = rows / norms[:, None]
     first = signs[0] * rows[0]
     threshold = math.inf if patience is None else 1.0 / math.sqrt(rows.shape[1])
-    found = ActivePerceptron(first, threshold, weights=[first])
+    model = ActivePerceptron(first, threshold, weights=[first])
     correct = 0
-    while found.presentations < len(rows):
-        block = slice(found.presentations, found.presentations + TOGETHER)
-        correct = _advance(found, rows[block], signs[block], patience, correct, reflect)
-    return found
+    while model.presentations < len(rows):
+        block = slice(model.presentations, model.presentations + TOGETHER)
+        correct = _advance(model, rows[block], signs[block], patience, correct, reflect)
+    return model
 
 
 def _advance(
-    found: ActivePerceptron,
+    model: ActivePerceptron,
     rows: FloatArray,
     signs: FloatArray,
     patience: int | None,
@@ -132,26 +132,26 @@ def _advance(
     reflect: bool,
 ) -> int:
     """Present examples up to the first change of v or s; return the labels without a mistake."""
-    scores = rows @ found.weight
-    asked = np.flatnonzero(np.abs(scores) <= found.threshold)
-    wrong = np.flatnonzero(signs[asked] * scores[asked] <= 0.0)
-    until = len(asked) if patience is None else min(len(asked), patience - correct)
-    if len(wrong) and wrong[0] < until:
-        at = int(asked[wrong[0]])
-        found.labels += int(wrong[0]) + 1
-        found.presentations += at + 1
+    scores = rows @ model.weight
+    requested = np.flatnonzero(np.abs(scores) <= model.threshold)
+    mistaken = np.flatnonzero(signs[requested] * scores[requested] <= 0.0)
+    until = len(requested) if patience is None else min(len(requested), patience - correct)
+    if len(mistaken) and mistaken[0] < until:
+        at = int(requested[mistaken[0]])
+        model.labels += int(mistaken[0]) + 1
+        model.presentations += at + 1
         step = -2.0 * scores[at] if reflect else signs[at]
-        found.weight = found.weight + step * rows[at]
-        found.mistakes_at.append(found.labels)
-        found.weights.append(found.weight)
+        model.weight = model.weight + step * rows[at]
+        model.mistakes_at.append(model.labels)
+        model.weights.append(model.weight)
         return 0
-    found.labels += until
+    model.labels += until
     if patience is None or correct + until < patience:
-        found.presentations += len(rows)
+        model.presentations += len(rows)
         return correct + until
-    found.presentations += int(asked[until - 1]) + 1
-    found.threshold /= 2.0
-    found.halvings += 1
+    model.presentations += int(requested[until - 1]) + 1
+    model.threshold /= 2.0
+    model.halvings += 1
     return 0
 
 

@@ -30,17 +30,17 @@ class LabelRequests(Learner):
     """A perceptron that asks for labels where abs(v'x) <= s, and halves s (Dasgupta et al. 2005).
 
     One pass over the training examples, divided by their norms, through the origin. From
-    v = s_1 x_1 and the threshold s = 1 / sqrt(d): where abs(v'x) <= s the label is asked for; on a
+    v = s_1 x_1 and the threshold s = 1 / sqrt(d): where abs(v'x) <= s the label is requested; on a
     mistake v <- v - 2 (v'x) x; after R labels in succession without a mistake s is halved. For
     labels sign(u'x), each mistake adds 2 abs(v'x) abs(u'x) to u'v, and at most
-    1 + R (M + H + 1) labels are asked for, M the mistakes and H the halvings. For examples uniform
+    1 + R (M + H + 1) labels are requested, M the mistakes and H the halvings. For examples uniform
     on the sphere the labels needed for an error eps grow as d ln(1/eps), where all of
     d/eps are needed if every label is given.
 
     Figures: ``labels``, ``mistakes``, ``presentations``; of active requests ``halvings`` and
     ``label_bound``; ``labels_to_0.1`` down to ``labels_to_0.001``, the labels
     after which the error on the test examples was first at most that, where it was. The arrays
-    ``asked`` and ``error_after`` hold errors on the test examples against labels.
+    ``requested`` and ``error_after`` hold errors on the test examples against labels.
 
     Parameters
     ----------
@@ -68,22 +68,22 @@ class LabelRequests(Learner):
     def learn(self, task: Task, seed: int) -> Learned:
         """Present the training examples, and measure the errors along the stream."""
         began = time.process_time()
-        found, back = self.present(task)
+        model, back = self.present(task)
         seconds = time.process_time() - began
-        asked, weights = _recorded(found)
+        requested, weights = _recorded(model)
         test = np.asarray(task.test_examples)
         errors = np.array([np.mean(test @ w * task.test_labels <= 0.0) for w in weights @ back])
         message = (
-            f"{counted(found.labels, 'label')} of {counted(found.presentations, 'presentation')} "
-            f"asked for, {counted(found.mistakes, 'mistake')}"
+            f"{counted(model.labels, 'label')} of {counted(model.presentations, 'presentation')} "
+            f"requested, {counted(model.mistakes, 'mistake')}"
         )
         return Learned(
-            test @ (back @ found.weight),
+            test @ (back @ model.weight),
             message=message,
             seconds=seconds,
-            iterations=found.presentations,
-            figures=self._counted(found) | _labels_to(asked, errors),
-            arrays={"asked": asked, "error_after": errors},
+            iterations=model.presentations,
+            figures=self._counted(model) | _labels_to(requested, errors),
+            arrays={"requested": requested, "error_after": errors},
         )
 
     def present(self, task: Task) -> tuple[ActivePerceptron, FloatArray]:
@@ -99,29 +99,29 @@ class LabelRequests(Learner):
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
         """Count labels and mistakes again."""
-        found = self.present(task)[0]
-        return Reproved(Status.FITTED, {}, "labels and mistakes are counted", self._counted(found))
+        model = self.present(task)[0]
+        return Reproved(Status.FITTED, {}, "labels and mistakes are counted", self._counted(model))
 
-    def _counted(self, found: ActivePerceptron) -> dict[str, float]:
+    def _counted(self, model: ActivePerceptron) -> dict[str, float]:
         counts = {
-            "labels": float(found.labels),
-            "mistakes": float(found.mistakes),
-            "presentations": float(found.presentations),
+            "labels": float(model.labels),
+            "mistakes": float(model.mistakes),
+            "presentations": float(model.presentations),
         }
         if self.requests == "all":
             return counts
-        bound = float(found.label_bound(self.patience))
-        return counts | {"halvings": float(found.halvings), "label_bound": bound}
+        bound = float(model.label_bound(self.patience))
+        return counts | {"halvings": float(model.halvings), "label_bound": bound}
 
 
-def _recorded(found: ActivePerceptron) -> tuple[FloatArray, FloatArray]:
+def _recorded(model: ActivePerceptron) -> tuple[FloatArray, FloatArray]:
     """Return numbers of labels, spaced on a logarithmic scale, and the weights after them."""
-    changes = np.array([1, *found.mistakes_at])
-    wanted = np.geomspace(1.0, found.labels, RECORDED)
-    at = np.unique(np.searchsorted(changes, wanted, side="right") - 1)
-    return changes[at].astype(float), np.array(found.weights)[at]
+    changes = np.array([1, *model.mistakes_at])
+    spaced = np.geomspace(1.0, model.labels, RECORDED)
+    at = np.unique(np.searchsorted(changes, spaced, side="right") - 1)
+    return changes[at].astype(float), np.array(model.weights)[at]
 
 
-def _labels_to(asked: FloatArray, errors: FloatArray) -> dict[str, float]:
-    reached = {f"labels_to_{error:g}": asked[errors <= error] for error in ERRORS}
+def _labels_to(requested: FloatArray, errors: FloatArray) -> dict[str, float]:
+    reached = {f"labels_to_{error:g}": requested[errors <= error] for error in ERRORS}
     return {name: float(labels[0]) for name, labels in reached.items() if len(labels)}

@@ -114,11 +114,11 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, colour: str) -> None:
         trace = evidence.trace(cell)
         if trace is None:
             continue
-        asked, errors = (np.asarray(trace.measures[n][0]) for n in ("asked", "error_after"))
-        shown = errors > 0.0
+        labels, errors = (np.asarray(trace.measures[n][0]) for n in ("requested", "error_after"))
+        positive = errors > 0.0
         axes.plot(
-            asked[shown],
-            errors[shown],
+            labels[positive],
+            errors[positive],
             color=colour,
             linewidth=0.7,
             drawstyle="steps-post",
