@@ -20,7 +20,7 @@ MOST_NAMED: Final = 3
 """The most algorithms that are named of those with equally many answers."""
 
 
-def best_sentence(runs: pd.DataFrame) -> str:
+def best_sentence(runs: pd.DataFrame, machines: int = 1) -> str:
     """Return who was best: by verified answers, of equally many by the time to them.
 
     An instance is a problem with a seed. Answers count as in
@@ -33,6 +33,8 @@ def best_sentence(runs: pd.DataFrame) -> str:
     ----------
     runs
         The checked table of runs.
+    machines
+        On how many machines they were made. Times of several are stated with a reservation.
     """
     claimed = runs["status"].isin(CLAIMS)
     goal = runs["goal"] if "goal" in runs else pd.Series("decide", runs.index)
@@ -52,6 +54,8 @@ def best_sentence(runs: pd.DataFrame) -> str:
     sentence = _compared(measured, instances)
     unproved = int((claimed & ~runs["proved"]).sum())
     tail = f" {counted(unproved, 'unverified answer')} did not count." if unproved else ""
+    if machines > 1 and sentence.endswith("(geometric mean)."):
+        tail += f" The runs were made on {machines} machines, so compare these times with care."
     return sentence + tail
 
 

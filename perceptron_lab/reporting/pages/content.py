@@ -176,7 +176,7 @@ _FEW = 4
 def sentences(experiment: PageData, ratios: Sequence[Ratio]) -> Iterator[str]:
     """Yield who was best, what was run, how it ended, what it cost, and all comparisons."""
     runs = experiment.evidence.frame
-    yield best_sentence(runs)
+    yield best_sentence(runs, _machines(experiment))
     yield _size(experiment, runs)
     yield f"{_proofs(runs)} {_status_counts(runs)}"
     yield from _by_label(runs)
@@ -187,6 +187,12 @@ def sentences(experiment: PageData, ratios: Sequence[Ratio]) -> Iterator[str]:
     certified = sum(cell.filed for cell in experiment.cells)
     if certified:
         yield f"The certificates of {counted(certified, 'cell')} are in the folder of this page."
+
+
+def _machines(experiment: PageData) -> int:
+    """Return how many processors the rows come from, as far as their environments say."""
+    used = [experiment.environments.get(cell.stored.environment, {}) for cell in experiment.cells]
+    return len({(environment.get("cpu"), environment.get("cores")) for environment in used})
 
 
 def _size(experiment: PageData, runs: pd.DataFrame) -> str:

@@ -7,6 +7,7 @@ import io
 import re
 import shutil
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.reporting.pages import writing
-from perceptron_lab.reporting.pages.content import configuration_text
-from perceptron_lab.reporting.pages.reading import without_paths
+from perceptron_lab.reporting.pages.content import configuration_text, sentences
+from perceptron_lab.reporting.pages.reading import read_experiment, without_paths
 from perceptron_lab.reporting.pages.writing import pages, written
 from tests.reporting.artificial_runs import CONFIG, make_result, make_row, make_trace, write_folder
 from tests.reporting.pages.page_parser import ParsedPage
@@ -198,6 +199,21 @@ def test_the_configuration_on_the_page_is_that_of_the_run(results: Path) -> None
 def test_paths_are_removed_from_texts(text: str, expected: str) -> None:
     assert without_paths(text) == expected
     assert without_paths({"a": [text, 1]}) == {"a": [expected, 1]}
+
+
+def test_the_first_sentence_says_that_rows_are_from_two_machines(tmp_path: Path) -> None:
+    make_experiment(tmp_path)
+    experiment = read_experiment(tmp_path, read_config_of(tmp_path))
+    first, *others = experiment.cells
+    moved = replace(first, stored=replace(first.stored, environment="b"))
+    cpus = {name: {"cpu": name} for name in ("b", others[0].stored.environment)}
+    told = [
+        next(sentences(replace(experiment, cells=[cell, *others], environments=cpus), []))
+        for cell in (first, moved)
+    ]
+    assert (
+        told[1] == f"{told[0]} The runs were made on 2 machines, so compare these times with care."
+    )
 
 
 SAMPLE = "figure_6_1"
