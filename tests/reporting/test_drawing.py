@@ -57,6 +57,8 @@ def test_an_algorithm_has_one_colour_in_every_figure(make_runs: MakeRuns) -> Non
     assert first["MP"]["linestyle"] != first["MP 2"]["linestyle"]
     alone = looks_of(Evidence.of_runs(make_runs(rows[1], rows[3])))
     assert alone["MP"]["color"] != alone["MP 2"]["color"]
+    (single,) = looks_of(Evidence.of_runs(make_runs(rows[0]))).values()
+    assert single["color"] == first["VN"]["color"]
 
 
 def test_labels_with_fewest_answers_are_grey_and_last(make_runs: MakeRuns) -> None:
@@ -74,8 +76,11 @@ def test_titles_of_generated_problems_are_words_only_where_the_parameters_agree(
     parameters = {"family": "thin", "rows": 400, "dimension": 20.0, "margin": "0.1", "noise": 0}
     words = "planted, 400 rows, dimension 20, margin 0.1, noise 0"
     assert in_words("planted-20x400-0.1-0", parameters) == words
-    for title in ("planted-21x400-0.1-0", "planted-20x400-0.2-0", "planted-20x400-0.1 a=b"):
+    for title in ("planted-21x400-0.1-0", "planted-20x400-0.2-0", "planted-20x400-0.1 a b"):
         assert in_words(title, parameters) == title
+    assert in_words("planted-20x400 a=b", parameters, "rows") == "planted, dimension 20, a b"
+    blocks = {"blocks": 2, "infeasible": True, "rows": None, "margin": float("nan")}
+    assert in_words("second-order-2-infeasible", blocks) == "second-order, blocks 2, infeasible"
 
 
 @pytest.mark.parametrize("beside", [1, 3])
@@ -88,6 +93,12 @@ def test_titles_of_adjacent_panels_do_not_overlap(beside: int) -> None:
     figure.draw_without_rendering()
     boxes = [axes.get_tightbbox() for axes in panels]
     assert all(first.x1 < second.x0 for first, second in pairwise(boxes))
+
+
+def test_a_title_breaks_after_a_comma_and_not_before_a_number() -> None:
+    panels = canvas(7.0, 3.0).subplots(1, 3)
+    entitle(panels[0], "reflected, 5000 rows, dimension 100")
+    assert panels[0].get_title(loc="left") == "reflected, 5000 rows,\ndimension 100"
 
 
 def test_later_labels_are_thinner_so_that_equal_curves_are_visible() -> None:

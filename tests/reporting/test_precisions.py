@@ -429,16 +429,18 @@ def test_the_figure_of_table_8_1_has_means_spreads_and_the_thesis() -> None:
     ]
     figure = report.figure("table_8_1", _evidence(rows))
     panels = {axes.get_title(loc="left"): axes for axes in figure.axes}
-    assert list(panels) == ["k = 30", "hard, k = 30", "all features"]
-    lines = panels["k = 30"].lines
+    assert list(panels) == ["30 features", "30 features, hard ellipsoids", "all features"]
+    lines = panels["30 features"].lines
     means = [line for line in lines if line.get_marker() == "o"]
     assert [line.get_xdata()[0] for line in means] == pytest.approx([80.0, 60.0, 70.0])
     bars = [x for line in lines if line.get_marker() == "None" for x in line.get_xdata()]
     assert bars[:6] == pytest.approx([75.0, 85.0, 50.0, 70.0, 62.5, 77.5])
     printed = [line for line in lines if line.get_marker() == "+"]
     assert list(printed[0].get_xdata()) == pytest.approx([97.6, 90.9, 94.25])
-    assert [text.get_text() for text in panels["k = 30"].get_yticklabels()][-1] == "mean"
+    assert [text.get_text() for text in panels["30 features"].get_yticklabels()][-1] == "mean"
     # one category without a result: it has no marker, and the mean none either
     assert [line.get_marker() for line in panels["all features"].lines].count("o") == 1
-    names = [text.get_text() for text in panels["hard, k = 30"].get_legend().get_texts()]
+    names = [
+        text.get_text() for text in panels["30 features, hard ellipsoids"].get_legend().get_texts()
+    ]
     assert names == ["hard", "thesis, ellipsoid k30"]

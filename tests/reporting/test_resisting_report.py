@@ -83,7 +83,7 @@ def test_a_panel_has_the_lower_bound_as_a_line(tmp_path: Path) -> None:
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
         *("cuts", "early", "lower bound of every algorithm", "upper bound of its theorem"),
-        *("1 label in rounds", "ended by the budget"),
+        *("1 algorithm run in rounds", "ended by the budget"),
     ]
 
 

@@ -46,17 +46,16 @@ def points(line: Line2D) -> list[tuple[float, float]]:
 
 
 def test_medians_and_quartiles_stand_over_the_rows() -> None:
+    kind = {"problem.difficulty": 0.3}
     (axes,) = draw(
-        row(10, 1000, seconds=1.0),
-        row(10, 100, seconds=1.0),
-        row(10, 100, seconds=9.0, seed=1),
-        row(10, 100, seconds=4.0, seed=2),
+        row(10, 1000, seconds=1.0, **kind),
+        row(10, 100, seconds=1.0, **kind),
+        row(10, 100, seconds=9.0, seed=1, **kind),
+        row(10, 100, seconds=4.0, seed=2, **kind),
     ).axes
     assert points(lines_of(axes)["auto proved"]) == [(100.0, 4.0), (1000.0, 1.0)]
-    assert (axes.get_xlabel(), axes.get_title("left")) == (
-        "rows",
-        "reflected-*-0.3, dimension 10",
-    )
+    title = "reflected, dimension 10, difficulty 0.3"
+    assert (axes.get_xlabel(), axes.get_title("left")) == ("rows", title)
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert [(100.0, 2.5), (100.0, 6.5)] in [points(line) for line in axes.get_lines()]
 

@@ -81,6 +81,8 @@ BESIDE = 3
 """The number of panels per row on a page."""
 TICKS = 0.8
 """Inches of a figure's width outside its panels, at least."""
+SECONDS = "seconds, proofs excluded"
+"""The name of the axis of the time of an algorithm alone."""
 UNPROVED = "not proved"
 """The legend's name of a cross."""
 
@@ -112,15 +114,15 @@ def looks_of(
 ) -> dict[str, Look]:
     """Return label -> look of the labels of an experiment, by default of all.
 
-    An algorithm has the same colour in all figures; where all labels are of one algorithm, each has
-    its own. Of more than six labels those are in colour that answered most instances, and of
-    equally many those with the least median time; the others are grey, and follow. ``algorithms``
-    are the names by label, by default those of the rows.
+    An algorithm has the same colour in all figures; where several labels are all of one algorithm,
+    each has its own. Of more than six labels those are in colour that answered most instances, and
+    of equally many those with the least median time; the others are grey, and follow.
+    ``algorithms`` are the names by label, by default those of the rows.
     """
     frame = evidence.frame
     listed = list(frame["label"].unique() if labels is None else labels)
     named = algorithms or evidence.algorithms()
-    if len({named.get(label, label) for label in listed}) == 1:
+    if len(listed) > 1 and len({named.get(label, label) for label in listed}) == 1:
         return looks(listed)
     leading = sorted(listed, key=lambda label: _rank(frame[frame["label"] == label]))
     return algorithm_looks(listed, algorithms or evidence.algorithms(), leading[:MOST_COLOURED])
@@ -360,61 +362,90 @@ def legend_above(figure: Figure, handles: Sequence[Line2D], rows: int = 1) -> No
 def entitle(axes: Axes, title: str) -> None:
     """Write the title of a panel above its left end, broken where it is longer than the panel.
 
-    It is broken at blanks, or else after hyphens.
+    It is broken after commas, or else at blanks and after hyphens.
     """
     grid, figure = axes.get_gridspec(), axes.get_figure()
     assert isinstance(figure, Figure)
     beside = 1 if grid is None else grid.ncols
     width = (figure.get_figwidth() - TICKS) / beside
     letters = max(1, int(width / (LETTER * 8.0 / 7.0)))
-    axes.set_title("\n".join(textwrap.wrap(title, letters)), loc="left")
+    glued = re.sub("(?<!,) ", "\N{NO-BREAK SPACE}", title)
+    fits = max(map(len, glued.split(" "))) <= letters
+    lines = textwrap.wrap(glued if fits else title, letters)
+    axes.set_title("\n".join(lines).replace("\N{NO-BREAK SPACE}", " "), loc="left")
 
 
-def title_of(evidence: Evidence, problem: str) -> str:
+def title_of(evidence: Evidence, problem: str, without: str = "") -> str:
     """Return the title of a problem in words, as :func:`in_words` makes it."""
     parameters = dict(evidence.parameters(problem))
-    if problem in (shapes := evidence.shapes()):
-        parameters["dimension"], parameters["rows"] = shapes[problem]
-    return in_words(problem, parameters)
+    for name, size in zip(("dimension", "rows"), evidence.shapes().get(problem, ()), strict=False):
+        if parameters.get(name) is None:
+            parameters[name] = size
+    return in_words(problem, parameters, without)
 
 
-_NUMBER = r"\d[\d.]*(?:e[-+]?\d+)?"
+def in_words(problem: str, parameters: Mapping[str, Any], without: str = "") -> str:
+    """Return the title of a problem in words, or the title itself if it has another form.
 
-
-def in_words(problem: str, parameters: Mapping[str, Any]) -> str:
-    """Return the title of a generated problem in words, or the title if it has another form.
+    Parameters
+    ----------
+    problem
+        A name of words and numbers, each the value of a parameter, and settings such as degree=2.
+    parameters
+        Those of its dataset.
+    without
+        A parameter to leave out.
 
     Examples
     --------
     >>> sizes = {"rows": 5000, "dimension": 100, "kappa": 0.3}
     >>> in_words("reflected-100x5000-0.3", sizes)
     'reflected, 5000 rows, dimension 100, kappa 0.3'
-    >>> in_words("digits-3-rest", {}), in_words("mcp100", {})
-    ('digits, 3 against the rest', 'mcp100')
+    >>> in_words("digits-3-rest", {}), in_words("digits-8-9 degree=2", {"task": "pairs"})
+    ('digits, 3 against the rest', 'digits, 8 against 9, degree 2')
+    >>> in_words("mcp100", {})
+    'mcp100'
     """
-    if match := re.fullmatch(r"([a-z-]+)-(\w+)-rest", problem):
-        return f"{match[1]}, {match[2]} against the rest"
-    match = re.fullmatch(rf"([a-z-]+)-(\d+)x(\d+)((?:-{_NUMBER})*)", problem)
-    sizes = {"rows": 3, "dimension": 2}
-    if match is None or any(_differs(parameters.get(n), match[at]) for n, at in sizes.items()):
+    name, *settings = problem.split(" ")
+    words = _words(name, parameters, without)
+    if not words or not all("=" in setting for setting in settings):
         return problem
-    words = [match[1].replace("-", " "), f"{match[3]} rows", f"dimension {match[2]}"]
-    left = [name for name in parameters if name not in sizes]
-    for number in re.findall(rf"-({_NUMBER})", match[4]):
-        name = next((name for name in left if not _differs(parameters[name], number)), None)
-        if name is None:
-            return problem
-        left.remove(name)
-        words.append(f"{name.replace('_', ' ')} {number}")
-    return ", ".join(words)
+    return ", ".join([*words, *(setting.replace("=", " ") for setting in settings)])
 
 
-def _differs(value: Any, text: str) -> bool:
-    """Return whether a parameter is not the number in a title."""
+def _words(name: str, parameters: Mapping[str, Any], without: str) -> list[str]:
+    """Return the words of a name without settings; none if it has another form."""
+    if match := re.fullmatch(r"([a-z-]+)-(\w+)-rest", name):
+        return [match[1], f"{match[2]} against the rest"]
+    if parameters.get("task") == "pairs" and (
+        match := re.fullmatch(r"([a-z-]+)-(\w+)-(\w+)", name)
+    ):
+        return [match[1], f"{match[2]} against {match[3]}"]
+    if re.fullmatch("[a-z-]+", name):
+        return [name]
+    kind = re.match(r"[a-z-]+(?=-\d)", name)
+    numbers = {float(number) for number in re.findall(r"\d[\d.]*(?:e[-+]?\d+)?", name)}
+    values = {key: value for key, value in parameters.items() if _is_one_of(value, numbers)}
+    if kind is None or numbers - {float(value) for value in values.values()}:
+        return []
+    sizes = {key: values.pop(key) for key in ("rows", "dimension") if key in values}
+    flags = [key for key, value in parameters.items() if value is True and f"-{key}" in name]
+    words = [_with_value(key, value) for key, value in (sizes | values).items() if key != without]
+    return [kind[0], *words, *flags]
+
+
+def _is_one_of(value: Any, numbers: Collection[float]) -> bool:
+    """Return whether a parameter has one of the numbers as its value."""
     try:
-        return isinstance(value, bool) or float(value) != float(text)
+        return not isinstance(value, bool) and float(value) in numbers
     except (TypeError, ValueError):
-        return True
+        return False
+
+
+def _with_value(parameter: str, value: Any) -> str:
+    """Return a parameter with its value, in words."""
+    number = f"{float(value):.15g}"
+    return f"{number} rows" if parameter == "rows" else f"{parameter.replace('_', ' ')} {number}"
 
 
 def name_left_out(figure: Figure, drawn: Sized, available: Sized, things: str) -> None:

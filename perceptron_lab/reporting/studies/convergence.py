@@ -41,7 +41,7 @@ _LEVEL: drawing.Style = {"color": "0.3", "linewidth": 0.6}
 _Places = Callable[[Trace], FloatArray]
 _AXES: tuple[tuple[str, _Places], ...] = (
     ("oracle queries or iterations", queries_or_iterations),
-    ("seconds, proofs excluded", lambda trace: np.array(trace.seconds)),
+    (drawing.SECONDS, lambda trace: np.array(trace.seconds)),
 )
 
 

@@ -222,7 +222,7 @@ def margins_figure(evidence: Evidence) -> Figure:
         )
         drawing.entitle(axes, drawing.title_of(evidence, problem))
         if number + drawing.BESIDE >= len(drawn):
-            axes.set_xlabel("seconds")
+            axes.set_xlabel(drawing.SECONDS)
         if number % drawing.BESIDE == 0:
             axes.set_ylabel("share of the proved margin")
     proved = all(entry.feasible for entry in entries)

@@ -272,8 +272,9 @@ def postprocessing_figure(evidence: Evidence) -> Figure:
     families = list(dict.fromkeys(pair.problem.family for pair in pairs))
     sides = list(dict.fromkeys(pair.problem.side for pair in pairs))
     labels = [ANSWER, *dict.fromkeys(f"then {pair.second}" for pair in pairs)]
-    methods, names = evidence.algorithms(), {ANSWER: f"{ANSWER} ({', '.join(solvers[:1])})"}
+    methods = evidence.algorithms()
     algorithms = {label: methods.get(name := label.removeprefix("then "), name) for label in labels}
+    names = drawing.spelt_out(algorithms) | {ANSWER: f"{ANSWER} ({', '.join(solvers[:1])})"}
     looks = drawing.algorithm_looks(labels, algorithms, labels[: drawing.MOST_COLOURED])
     figure = drawing.canvas(max(4.6, 2.8 * len(sides)), 1.1 + 1.8 * len(families))
     # Shared scales: the panels compare families and sides

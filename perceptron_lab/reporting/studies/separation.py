@@ -235,7 +235,7 @@ def newton_steps(evidence: Evidence) -> Figure:
     problems = list(drawn)[:MOST_PANELS]
     figure, panels = drawing.panels(len(problems), 2.4, 0.7, 2.0)
     for axes, problem in zip(panels, problems, strict=True):
-        axes.set_title(problem, loc="left")
+        drawing.entitle(axes, drawing.title_of(evidence, problem))
         _draw(axes, *drawn[problem])
         axes.set_xlabel("Newton step")
     for axes in panels[:: drawing.BESIDE]:

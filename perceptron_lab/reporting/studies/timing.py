@@ -203,8 +203,10 @@ def scaling(evidence: Evidence) -> Figure:
     # One axis of seconds for all panels, as the growth is compared between the kinds
     figure, panels = drawing.panels(len(drawn), 2.6, head, 2.4, sharey=True)
     for axes, series in zip(panels, drawn, strict=True):
-        axes.set_title(series.title, loc="left")
-        axes.set(xlabel=series.size, ylabel="seconds")
+        first = next(iter(series.problems.values()))
+        title = drawing.title_of(evidence, first, without=series.size)
+        drawing.entitle(axes, series.title if title == first else title)
+        axes.set(xlabel=series.size, ylabel=drawing.SECONDS)
         panel_entries = [
             (float(size), entries[problem, label])
             for size, problem in series.problems.items()

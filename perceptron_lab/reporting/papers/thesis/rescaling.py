@@ -201,7 +201,7 @@ def rescaling_figure(evidence: Evidence) -> Figure:
         axes.set_xlabel(r"1 / condition $\delta$")
         axes.xaxis.set_major_formatter(LogFormatterMathtext())
     for axes in panels[:, 0]:
-        axes.set_ylabel("seconds")
+        axes.set_ylabel(drawing.SECONDS)
     names = drawing.spelt_out(evidence.algorithms())
     decided = all(pair.decided for pair in pairs)
     drawing.legend_above(figure, drawing.handles(looks, decided, names=names))
@@ -393,7 +393,7 @@ def _legend(lines: list[ResistingRuns], looks: dict[str, Look]) -> list[Line2D]:
         Line2D([], [], color="0.3", linewidth=1.0, linestyle=":", label=_BOUND),
     ]
     if in_rounds:
-        name = f"{counted(len(in_rounds), 'label')} in rounds"
+        name = f"{counted(len(in_rounds), 'algorithm')} run in rounds"
         kinds.append(
             Line2D(
                 *([], []),

@@ -71,8 +71,8 @@ def table_8_1(evidence: Evidence) -> Figure:
     for axes, ((hard, components, kernel), entries_by_label) in zip(
         grid[0], panels.items(), strict=True
     ):
-        features = "all features" if components is None else f"k = {components}"
-        kind = "hard, " * hard + f"{features} {kernel}".strip()
+        features = "all features" if components is None else f"{components} features"
+        kind = f"{features} {kernel}".strip() + ", hard ellipsoids" * hard
         axes.set_title(kind, loc="left")
         _draw_features(axes, problems, entries_by_label, _printed(hard, components))
     lines = [*problems, MEAN]
