@@ -10,15 +10,16 @@ from pydantic import Field
 
 from perceptron_lab.algorithms.base import (
     BOUNDED_ON_ALL,
+    ROUNDING,
     Algorithm,
     State,
     Step,
     Systems,
-    claim_bound,
     cut_or_claim,
     squared_accuracy,
     squared_ratio,
 )
+from perceptron_lab.core.claims import MarginBelow
 from perceptron_lab.core.errors import NumericalError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
@@ -41,13 +42,15 @@ class BundleState(State):
     level: float = 0.0  # l
     upper: float = np.inf  # U = norm(A weights) >= the margin
 
-    def add(self, cut: Cut) -> None:
+    def add(self, cut: Cut, memory: int) -> None:
         """Add a cut at the point to the bundle, and lower U to the bundle's own bound."""
+        # Longer only where a claim was rejected, and the point has not moved
+        self.points, self.combinations = self.points[1 - memory :], self.combinations[1 - memory :]
         single = np.zeros((1, self.combinations.shape[1]))
         single[0, cut.atom.span] = cut.atom.values
         self.points = np.vstack([self.points, cut.normal])
         self.combinations = np.vstack([self.combinations, single])
-        shares = least_distance(self.points, np.ones(len(self.points)))
+        shares = _multipliers(self.points, np.ones(len(self.points)))
         shares /= shares.sum()
         bound = float(np.linalg.norm(shares @ self.points))
         if bound < self.upper:
@@ -140,15 +143,16 @@ class BundleMirror(Algorithm[BundleState]):
     def step(self, system: ConicSystem, state: BundleState, most: int) -> Step[BundleState]:
         """Make up to ``most`` updates; claim a feasible point, or weights that bound the margin."""
         for _ in range(most):
-            if state.upper <= system.worth(self.epsilon) and state.claimed != state.updates:
-                state.claimed = state.updates
-                return state, claim_bound(system, state.weights, self.epsilon)
             cut = cut_or_claim(system, state.point)
             if not isinstance(cut, Cut):
                 return state, cut
-            state.add(cut)
-            state.project(self.memory)
+            state.add(cut, self.memory)
             state.updates += 1
+            least = max(system.worth(self.epsilon), ROUNDING * system.atom_norm())
+            if state.upper <= least:
+                assert state.weights is not None
+                return state, MarginBelow(state.weights.copy(), least)
+            state.project(self.memory)
         return state, None
 
     def bound(self, facts: Facts) -> Bound:
@@ -184,16 +188,24 @@ def least_distance(rows: FloatArray, required: FloatArray) -> FloatArray:
     >>> least_distance(np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([1.0, -1.0]))
     array([0.25, 0.  ])
     """
+    multipliers = _multipliers(rows, required)
+    rest = 1.0 - float(required @ multipliers)
+    if rest <= 0.0:
+        raise NumericalError("the bundle's level set is empty to rounding")
+    return np.asarray(multipliers / rest)
+
+
+def _multipliers(rows: FloatArray, required: FloatArray) -> FloatArray:
+    """Return lambda >= 0 of least norm(sum_j lambda_j b_j)^2 + (1 - sum_j lambda_j r_j)^2.
+
+    With all r_j = 1 it is a multiple of the shares of the hull's point of least norm.
+    """
     # Imported here: a first small solve does without scipy.optimize
     from scipy.optimize import nnls
 
     target = np.zeros(rows.shape[1] + 1)
     target[-1] = 1.0
     try:
-        multipliers, _ = nnls(np.vstack([rows.T, required]), target, maxiter=100 * len(rows))
+        return np.asarray(nnls(np.vstack([rows.T, required]), target, maxiter=100 * len(rows))[0])
     except RuntimeError as error:
         raise NumericalError("the projection onto the bundle's level set failed") from error
-    rest = 1.0 - float(required @ multipliers)
-    if rest <= 0.0:
-        raise NumericalError("the bundle's level set is empty to rounding")
-    return np.asarray(multipliers / rest)

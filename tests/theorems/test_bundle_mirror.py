@@ -1,0 +1,75 @@
+"""Bundle-mirror: its bounds, the growth of distances within a phase, and bundles of all sizes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from perceptron_lab import Budget, solve
+from perceptron_lab.algorithms.nearest_point.bundle_mirror import (
+    ENDING,
+    LEVEL,
+    BundleMirror,
+    least_distance,
+)
+from tests.families import FEASIBLE, INFEASIBLE, feasible_of
+from tests.repetitions import repeated
+from tests.theorems.courses import SEEDS, check_bound, check_certificate_bound, ready, walk
+
+ALGORITHM = BundleMirror()
+
+
+@pytest.mark.parametrize("kind", FEASIBLE)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
+def test_updates_stay_within_the_bound(seed: int, kind: str) -> None:
+    check_bound(replace(ALGORITHM, memory=(2, 5, 20)[seed % 3]), kind, seed)
+
+
+@pytest.mark.parametrize("kind", INFEASIBLE)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
+def test_certificates_come_within_the_bound(seed: int, kind: str) -> None:
+    check_certificate_bound(replace(ALGORITHM, memory=(20, 5)[seed % 2]), kind, seed, 0.01)
+
+
+@pytest.mark.parametrize("memory", [2, 3, 20])
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
+def test_a_phase_has_as_many_updates_as_its_level_allows(seed: int, memory: int) -> None:
+    """norm(y - c)^2 grows by (l / L)^2 in each update of a phase, and ends at (5/3)^2 at most."""
+    algorithm = replace(ALGORITHM, memory=memory)
+    view = ready(algorithm, feasible_of("rows", seed)[0])
+    squares, level, upper = [0.0], 0.0, np.inf
+    for state in walk(algorithm, view, 10_000):
+        if not state.updates:
+            continue
+        assert state.upper <= upper
+        assert view.norm(view.combine(state.weights)) <= state.upper * (1 + 1e-9)
+        if state.level != level:
+            assert not level or state.upper <= ENDING * level * (1 + 1e-9)
+            assert state.level == LEVEL * state.upper
+            squares = [0.0]
+        level, upper = state.level, state.upper
+        squares.append(float(np.sum((state.point - state.centre) ** 2)))
+        assert squares[-1] >= squares[-2] + (level / view.atom_norm()) ** 2 * (1 - 1e-7)
+        assert squares[-1] <= (5 / 3) ** 2 * (1 + 1e-9)
+        assert len(state.points) < max(memory, 2)
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_the_nearest_point_satisfies_the_conditions_of_kuhn_and_tucker(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, required = rng.standard_normal((6, 4)) + 1.0, rng.uniform(-1.0, 1.0, 6)
+    multipliers = least_distance(rows, required)
+    slack = rows @ (multipliers @ rows) - required
+    assert multipliers.min() >= 0.0
+    assert slack.min() >= -1e-10
+    assert abs(multipliers @ slack) <= 1e-10
+
+
+def test_the_bound_fails_without_the_growth_of_the_distance() -> None:
+    """The perceptron needs more updates than a bundle on rows of a thin margin."""
+    system, _ = feasible_of("rows", 0)
+    bundle = solve(system, ALGORITHM, budget=Budget(updates=10_000))
+    assert bundle.proved
+    assert bundle.updates <= solve(system, "perceptron", budget=Budget(updates=10**6)).updates
