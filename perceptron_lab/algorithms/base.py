@@ -27,7 +27,13 @@ ROUNDING = 1e-13  # Rounding error of a vanishing combination, relative to the n
 
 @dataclass
 class State:
-    """The fields that the state of every algorithm has; subclasses add their own arrays."""
+    """The fields that the state of every algorithm has; subclasses add their own arrays.
+
+    Examples
+    --------
+    >>> State(np.zeros(2)).updates
+    0
+    """
 
     point: FloatArray  # Shape (dimension,)
     updates: int = 0  # How often it has changed
@@ -91,6 +97,13 @@ class Algorithm(ABC, Generic[S]):
         Whether rows that can only hold as equations, with cones, are eliminated first (default no).
     epsilon
         The norm(A w) that its certificate bound is for; 0 (default) for none.
+
+    Examples
+    --------
+    >>> from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+    >>> algorithm = Perceptron()
+    >>> isinstance(algorithm, Algorithm), algorithm.guarantee.formula
+    (True, '1 / rho^2')
     """
 
     systems: ClassVar[Systems | None] = None
@@ -212,7 +225,16 @@ class MistakeDriven(Algorithm[S]):
 
 
 def cut_or_claim(system: ConicSystem, point: FloatArray) -> Cut | Claim:
-    """Return a violated constraint with a nonzero normal, or the claim that follows without one."""
+    """Return a violated constraint with a nonzero normal, or the claim that follows without one.
+
+    Examples
+    --------
+    >>> system = ConicSystem.from_rows([[1.0, 2.0], [3.0, -1.0]])
+    >>> cut_or_claim(system, np.array([1.0, -1.0])).atom.span  # the violated row
+    slice(0, 1, None)
+    >>> cut_or_claim(system, np.array([1.0, 0.5]))
+    FeasiblePoint(point=array([1. , 0.5]))
+    """
     cut = system.cut(point)
     if cut is None:
         return FeasiblePoint(point.copy())

@@ -12,7 +12,13 @@ UNPROVED = "claimed_"
 
 @dataclass(frozen=True)
 class FeasiblePoint:
-    """``A* point`` lies strictly inside the cone; the point has shape ``(dimension,)``."""
+    """``A* point`` lies strictly inside the cone; the point has shape ``(dimension,)``.
+
+    Examples
+    --------
+    >>> FeasiblePoint([1.0, 0.5]).point
+    [1.0, 0.5]
+    """
 
     point: FloatArray
 
@@ -33,6 +39,13 @@ class MarginBelow:
     """No point has a margin above ``bound`` >= 0, as norm(A weights) shows.
 
     The weights are a non-zero element of the dual cone, flat, shape ``(size,)``.
+
+    Examples
+    --------
+    The rows 1 and -1 have the sum 0, so no point has a positive margin:
+
+    >>> MarginBelow([1.0, 1.0], 0.0).bound
+    0.0
     """
 
     weights: FloatArray

@@ -15,11 +15,31 @@ from zlib import error as ZlibError
 
 
 class PlabError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of every error that this package raises on purpose.
+
+    Examples
+    --------
+    >>> from perceptron_lab import solve
+    >>> try:
+    ...     solve([[1.0, float("nan")]])
+    ... except PlabError as error:
+    ...     print(error)
+    row 0 holds NaN or infinity (1 such entries); remove or replace them
+    """
 
 
 class InputError(PlabError, ValueError):
-    """An invalid array, label vector or parameter."""
+    """An invalid array, label vector or parameter.
+
+    Examples
+    --------
+    >>> from perceptron_lab import solve
+    >>> try:
+    ...     solve([[1.0]], goal="decid")
+    ... except InputError as error:
+    ...     print(error)
+    goal 'decid'; give decide, budget, margin_upper, margin_ratio or width alone
+    """
 
 
 class MissingProgramError(InputError):
@@ -45,7 +65,17 @@ class RowError(InputError):
 
 
 class DataError(PlabError):
-    """A data file that is missing, unreadable, truncated or not the registered one."""
+    """A data file that is missing, unreadable, truncated or not the registered one.
+
+    Examples
+    --------
+    >>> from perceptron_lab import solve
+    >>> try:
+    ...     solve("absent.csv")
+    ... except DataError as error:
+    ...     print(error)
+    absent.csv: no such file in the current folder
+    """
 
 
 class MissingDataError(DataError):
@@ -60,7 +90,18 @@ class MissingDataError(DataError):
 
 
 class ConfigError(PlabError):
-    """An invalid configuration file or command line."""
+    """An invalid configuration file or command line.
+
+    Examples
+    --------
+    >>> from perceptron_lab import check
+    >>> try:
+    ...     check({"experiment": "mine"})
+    ... except ConfigError as error:
+    ...     print(error)
+    algorithms: missing; add it
+    problems: missing; add it
+    """
 
 
 class UnknownNameError(ConfigError):

@@ -42,6 +42,12 @@ class Facts:
         around 0, within the span of the cuts, in the hull A Delta(K).
     centre_norm
         An upper bound of norm(A q) for q = e / n, the centre of Delta(K).
+
+    Examples
+    --------
+    >>> from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+    >>> print(Perceptron().bound(Facts(dimension=2, rank=3, unit_margin=0.1)))
+    100 updates (Theorem 2.7 (Novikoff) of Kharechko2009)
     """
 
     dimension: int

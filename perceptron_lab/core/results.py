@@ -132,6 +132,11 @@ class Bound:
     kind
         ``worst case``: no run makes more updates. ``expectation``: their mean over the algorithm's
         own randomness is at most this; a single run may make more.
+
+    Examples
+    --------
+    >>> print(Bound(100.0, "Theorem 1"), Bound(None, "", "the margin is not known"), sep="; ")
+    100 updates (Theorem 1); none (the margin is not known)
     """
 
     value: float | None
@@ -186,6 +191,13 @@ class Trace:
     second in all, more than the steps, or more than an eighth of the budget's seconds.
     ``measures`` holds what the problem measures of the point: numbers or arrays, by name; and where
     cuts are traced, ``cuts``, ``cut_norm`` and ``cut_depth``, one number per block of the cone.
+
+    Examples
+    --------
+    >>> from perceptron_lab import solve
+    >>> trace = solve([[1.0, 0.0], [-0.5, 1.0]], "perceptron").trace
+    >>> trace.updates
+    [0, 1, 2]
     """
 
     updates: list[int] = field(default_factory=list)

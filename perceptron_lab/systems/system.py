@@ -87,6 +87,13 @@ class Cut(NamedTuple):
         The extreme point of Delta(K) that it belongs to.
     norm
         norm(a); 0 shows that no point is strictly feasible.
+
+    Examples
+    --------
+    >>> from perceptron_lab import ConicSystem
+    >>> system = ConicSystem.from_rows([[3.0, 4.0], [1.0, 0.0]])
+    >>> system.cut(np.array([0.0, -1.0])).normal  # of the first row, divided by its norm
+    array([0.6, 0.8])
     """
 
     normal: FloatArray

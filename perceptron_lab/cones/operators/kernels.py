@@ -46,6 +46,13 @@ class Linear:
 
     The error is at most gamma_{n+1} norm(x) norm(z), the last rounding being that of the mean of
     K(x, z) and K(z, x); 0 where all entries are small multiples of one power of two.
+
+    Examples
+    --------
+    >>> from perceptron_lab import ConicSystem, solve
+    >>> examples, labels = [[1.0, 2.0], [-1.0, 0.0]], [1, -1]
+    >>> print(solve(ConicSystem.from_kernel(Linear(), examples, labels)).status)
+    FEASIBLE
     """
 
     def spread(self, examples: FloatArray, diagonal: FloatArray, roundings: int) -> float:
@@ -80,6 +87,15 @@ class Polynomial:
         c >= 0 (default 1); a negative c would not give a positive semidefinite kernel.
     gamma
         > 0; None (default) stands for 1 / (number of features).
+
+    Examples
+    --------
+    The polynomial kernel of degree 2 separates the labels of x1 x2:
+
+    >>> from perceptron_lab import ConicSystem, solve
+    >>> examples, labels = [[1, 1], [-1, -1], [1, -1], [-1, 1]], [1, 1, -1, -1]
+    >>> print(solve(ConicSystem.from_kernel(Polynomial(degree=2), examples, labels)).status)
+    FEASIBLE
     """
 
     degree: Count = 3
@@ -126,6 +142,13 @@ class Rbf:
     ----------
     gamma
         > 0; None (default) stands for 1 / (number of features).
+
+    Examples
+    --------
+    >>> from perceptron_lab import ConicSystem, solve
+    >>> examples, labels = [[0.0], [1.0], [2.0]], [1, -1, 1]
+    >>> print(solve(ConicSystem.from_kernel(Rbf(gamma=1.0), examples, labels)).status)
+    FEASIBLE
     """
 
     gamma: Positive | None = None

@@ -51,6 +51,12 @@ class Farkas:
     exact
         u_i for these i, without rounding. None: exact ones, with the same zeros, are proved to
         exist near the doubles.
+
+    Examples
+    --------
+    >>> lifted = linear_inequalities([[1.0], [-1.0]], [2.0, -1.0])  # x >= 2 and x <= 1
+    >>> lifted.farkas([1.0, 1.0, 1.0])
+    <Farkas: A x >= b has no solution, by rows [0, 1]>
     """
 
     empty: bool
@@ -126,6 +132,12 @@ class LiftedInequalities:
     system
         The rows (a_i, -b_i), and (0, 1) below them; a point is (y, t), shape ``(n + 1,)``, weights
         are (u, u_0), shape ``(m + 1,)``.
+
+    Examples
+    --------
+    >>> lifted = linear_inequalities([[2.0], [-1.0]], [1.0, -3.0])  # 2 x >= 1 and x <= 3
+    >>> lifted.exact_solution([1.0, 1.0]), lifted.strictly_satisfied([3.0])
+    ([Fraction(1, 1)], False)
     """
 
     system: ConicSystem

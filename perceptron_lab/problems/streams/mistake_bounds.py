@@ -71,6 +71,12 @@ class MistakeBound:
         R, rounded up.
     multipliers
         The lambda_i that prove ``least``, shape ``(m,)``.
+
+    Examples
+    --------
+    >>> bound = novikoff_bound([[2.0], [-1.0]], [1, -1])  # w* = 1, R = 2
+    >>> round(bound.value, 6), bound.width < 1e-6
+    (4.0, True)
     """
 
     value: float

@@ -21,6 +21,14 @@ class Exhibit:
     """A table with its caption, and the function that draws its figure, if it has one.
 
     The table has the exhibit's registered name.
+
+    Examples
+    --------
+    >>> volumes = exhibit("ball_volumes")
+    >>> volumes.title
+    'Volumes of balls and of the steps of the ellipsoid method'
+    >>> volumes.table.frame.shape[0] > 1
+    True
     """
 
     title: str

@@ -47,6 +47,14 @@ class MaxCutProgram:
         0: the data are exactly these doubles. 1: the entries of C, the ones on the diagonal of X
         and those of the objective 1'x are the doubles nearest to the true numbers, with relative
         errors of at most 2^-53. The proofs then widen both bounds accordingly.
+
+    Examples
+    --------
+    >>> from perceptron_lab import optimum
+    >>> triangle = MaxCutProgram.of_graph(3, [0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
+    >>> result = optimum(triangle)
+    >>> result.optimum_lower <= 9 / 4 <= result.optimum_upper
+    True
     """
 
     diagonal: FloatArray
