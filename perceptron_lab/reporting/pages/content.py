@@ -191,8 +191,9 @@ def sentences(experiment: PageData, ratios: Sequence[Ratio]) -> Iterator[str]:
 
 def _machines(experiment: PageData) -> int:
     """Return how many processors the rows come from, as far as their environments say."""
-    used = [experiment.environments.get(cell.stored.environment, {}) for cell in experiment.cells]
-    return len({(environment.get("cpu"), environment.get("cores")) for environment in used})
+    names = {cell.stored.environment for cell in experiment.cells}
+    environments = [experiment.environments.get(name, {}) for name in names]
+    return len({(environment.get("cpu"), environment.get("cores")) for environment in environments})
 
 
 def _size(experiment: PageData, runs: pd.DataFrame) -> str:
