@@ -1,0 +1,161 @@
+"""Active perceptrons (Dasgupta, Kalai and Monteleoni 2005): angles, labels and rescaling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.problems.streams.active_perceptron import (
+    ActivePerceptron,
+    active_perceptron,
+    whitening,
+)
+from tests.repetitions import repeated
+
+SEEDS = range(20)
+DIMENSION = 6
+
+
+def sphere(seed: int, count: int = 20_000) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Examples uniform on the sphere, the direction u, and the signs of u'x."""
+    rng = np.random.default_rng(seed)
+    examples = rng.standard_normal((count, DIMENSION))
+    examples /= np.linalg.norm(examples, axis=1)[:, None]
+    direction = rng.standard_normal(DIMENSION)
+    direction /= np.linalg.norm(direction)
+    return examples, direction, np.where(examples @ direction > 0.0, 1.0, -1.0)
+
+
+def errors(model: ActivePerceptron, direction: FloatArray) -> FloatArray:
+    """The exact error after the first label and after each mistake: angle / pi."""
+    weights = np.array(model.weights)
+    cosines = weights @ direction / np.linalg.norm(weights, axis=1)
+    return np.asarray(np.arccos(np.clip(cosines, -1.0, 1.0)) / np.pi)
+
+
+def plain(
+    examples: FloatArray, signs: FloatArray, patience: int
+) -> tuple[FloatArray, float, list[int]]:
+    """The listing of the paper, example by example: v, s, and the examples that are requested."""
+    v, s, correct = signs[0] * examples[0], 1.0 / np.sqrt(DIMENSION), 0
+    requested = [0]
+    for i in range(1, len(examples)):
+        score = float(examples[i] @ v)
+        if abs(score) > s:
+            continue
+        requested.append(i)
+        if signs[i] * score <= 0.0:
+            v, correct = v - 2.0 * score * examples[i], 0
+        else:
+            correct += 1
+        if correct == patience:
+            s, correct = s / 2.0, 0
+    return v, s, requested
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
+def test_requests_and_updates_are_those_of_the_listing(seed: int) -> None:
+    examples, _, signs = sphere(seed, 6000)
+    model = active_perceptron(examples, signs, patience=5)
+    v, s, requested = plain(examples, signs, 5)
+    assert model.weight == pytest.approx(v, abs=1e-9)
+    assert (model.threshold, model.labels) == (s, len(requested))
+    assert model.presentations == len(examples)
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_every_mistake_turns_v_towards_u(seed: int) -> None:
+    """norm(v) = 1, and u'v grows by 2 abs(v'x) abs(u'x)."""
+    examples, direction, signs = sphere(seed)
+    model = active_perceptron(examples, signs)
+    weights = np.array(model.weights)
+    assert np.linalg.norm(weights, axis=1) == pytest.approx(np.ones(len(weights)), abs=1e-12)
+    steps = np.diff(weights, axis=0)
+    lengths = np.linalg.norm(steps, axis=1)  # 2 abs(v'x)
+    gains = np.diff(weights @ direction)
+    assert (gains >= 0.0).all()
+    assert gains == pytest.approx(np.abs(steps @ direction), abs=1e-12)
+    assert (lengths <= 2.0 / np.sqrt(DIMENSION) * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("patience", [1, 5, 20])
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_labels_stay_within_the_bound(seed: int, patience: int) -> None:
+    """At most 1 + R (M + H + 1), on a stream with labels enough to break it."""
+    examples, _, signs = sphere(seed)
+    model = active_perceptron(examples, signs, patience=patience)
+    bound = model.label_bound(patience)
+    assert bound < len(examples), "the stream could not break this bound"
+    assert model.labels <= bound
+
+
+def test_the_bound_of_the_labels_is_nearly_attained() -> None:
+    """Without a mistake, R labels for each halving, and R - 1 more; the last is not requested."""
+    examples = np.array([[1.0, 0.0], *[[1e-9, 1.0]] * 11, [-1.0, 0.0]])
+    model = active_perceptron(examples, np.array([1.0] * 12 + [-1.0]), patience=3)
+    assert (model.labels, model.halvings, model.mistakes) == (12, 3, 0)
+    assert model.label_bound(3) == 13
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_few_labels_suffice_where_passive_learners_need_many(seed: int) -> None:
+    """The error 0.5 % within 20 d ln(1/eps) labels, which breaks with all labels given."""
+    examples, direction, signs = sphere(seed)
+    eps = 0.005
+    allowed = 20 * DIMENSION * np.log(1.0 / eps)
+    active = active_perceptron(examples, signs)
+    labels = np.array([1, *active.mistakes_at])
+    assert labels[np.argmax(errors(active, direction) <= eps)] <= allowed
+    passive = active_perceptron(examples, signs, patience=None, reflect=False)
+    assert passive.labels == len(examples)
+    early = np.array([1, *passive.mistakes_at]) <= allowed
+    assert errors(passive, direction)[early].min() > eps
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_rescaling_by_unlabelled_examples_restores_the_sphere(seed: int) -> None:
+    """x = M z of condition 100: after whitening the labels are about those on the sphere."""
+    examples, _, signs = sphere(seed)
+    rng = np.random.default_rng([seed, 1])
+    stretched = examples @ (
+        np.linalg.qr(rng.standard_normal((DIMENSION, DIMENSION)))[0]
+        * np.geomspace(1.0, 100.0, DIMENSION)
+    )
+    rescaled = active_perceptron(stretched @ whitening(stretched), signs)
+    plainly = active_perceptron(stretched, signs)
+    mistakes = [
+        float(np.mean(rows @ model.weight * signs <= 0.0))
+        for rows, model in (
+            (stretched @ whitening(stretched), rescaled),
+            (stretched, plainly),
+        )
+    ]
+    assert mistakes[0] <= 0.003
+    assert mistakes[1] >= 3 * mistakes[0]
+    assert rescaled.labels <= 2 * active_perceptron(examples, signs).labels
+
+
+def test_sparse_examples_and_multiples_give_equal_answers() -> None:
+    examples, _, signs = sphere(0, 2000)
+    model = active_perceptron(examples, signs)
+    lengths = 2.0 ** np.random.default_rng(0).integers(-3, 4, len(examples))
+    for other in (sp.csr_array(examples), examples * lengths[:, None]):
+        again = active_perceptron(other, signs > 0)
+        assert np.array_equal(again.weight, model.weight)
+        assert again.labels == model.labels
+
+
+@pytest.mark.parametrize("patience", [0, 1.5, True, "3"])
+def test_a_patience_that_is_no_number_of_labels_is_refused(patience: object) -> None:
+    with pytest.raises(InputError, match="give a whole number, 1 or more, or None"):
+        active_perceptron(np.eye(2), [1, 0], patience=patience)  # type: ignore[arg-type]
+
+
+def test_zero_and_dependent_examples_are_refused() -> None:
+    with pytest.raises(InputError, match="example 1 is zero; leave it out"):
+        active_perceptron([[1.0, 0.0], [0.0, 0.0]], [1, 0])
+    with pytest.raises(InputError, match="remove dependent features"):
+        whitening(np.array([[1.0, 1.0], [2.0, 2.0]]))
