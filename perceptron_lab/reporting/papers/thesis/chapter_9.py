@@ -1,4 +1,4 @@
-"""Applications that chapter 9 of the thesis leaves open: labels asked for, digits that rotate."""
+"""Applications that chapter 9 of the thesis leaves open: requested labels, digits that rotate."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _TO = [f"labels_to_{error:g}" for error in ERRORS]
 
 
 def label_requests_made(outline: Outline) -> list[str]:
-    """Return the labels of learners that count the labels they ask for."""
+    """Return the labels of learners that count the labels they request."""
     labels = [name for name, method in outline.methods().items() if method.algorithm == REQUESTS]
     if not labels:
-        raise DataError(f"no label counts the labels it asks for; add {{name: {REQUESTS}}}")
+        raise DataError(f"no label counts the labels it requests; add {{name: {REQUESTS}}}")
     return labels
 
 
@@ -48,11 +48,11 @@ def _reached(entry: Summary, name: str) -> float | None:
 
 @needs(label_requests_made)
 def label_requests_table(evidence: Evidence) -> Table:
-    """Labels that perceptrons ask for until the test error is small, and their mistakes.
+    """Labels that perceptrons request until the test error is small, and their mistakes.
 
     Columns: ``problem``, ``label``, ``seeds``; medians over the seeds of ``labels`` and
     ``mistakes`` on the whole stream, of the ``bound`` 1 + R (M + H + 1) of the labels where they
-    are asked for, of the ``error`` at the end in percent, and of the labels ``to 10 %``, ``to 3 %``
+    are requested, of the ``error`` at the end in percent, and of the labels ``to 10 %``, ``to 3 %``
     and so on: after which the error on the test examples was first at most that (empty where half
     of the seeds or more did not reach it).
     """
@@ -99,6 +99,8 @@ def label_requests_figure(evidence: Evidence) -> Figure:
             eps = np.geomspace(1e-4, 0.1, 20)
             passive = (records[problem].dimension - 1) / (32.0 * eps)
             axes.plot(passive, eps, color="0.6", linewidth=1.6, zorder=1.0)
+        drawing.rule_logarithmic(axes, "x", 12.0)
+        drawing.rule_logarithmic(axes, "y", 12.0)
         spec = axes.get_subplotspec()
         if spec is not None and spec.is_first_col():
             axes.set_ylabel("test error")
