@@ -41,6 +41,7 @@ myst_heading_anchors = 3
 autodoc_typehints = "none"  # docstrings say what is given, with shapes and ranges
 autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 

@@ -11,7 +11,8 @@ from latex2mathml.converter import convert
 
 # Browsers leave no space between a name such as ln and its argument.
 _FUNCTION = re.compile("<mi>(?:ln|log|exp|det|max|min|tr)</mi>(?!<mo stretchy|<mrow><mo stretchy)")
-_LONG = 80  # Characters of LaTeX from which on a formula of a sentence may need to scroll
+_TAG = re.compile(r"\\tag\{(\w+)\}")
+_LONG = 55  # Characters of LaTeX from which on a formula of a sentence may need to scroll
 _SPACED = r'<mspace width="0.17em"/>\g<0><mspace width="0.17em"/>'
 
 
@@ -41,5 +42,6 @@ def _inline(writer: Any, node: nodes.Element) -> None:
 
 
 def _block(writer: Any, node: nodes.Element) -> None:
-    writer.body.append(f'<div class="formula">{element(node.astext(), "block")}</div>')
+    latex = _TAG.sub(r"\\qquad (\1)", node.astext())  # without it the number touches the formula
+    writer.body.append(f'<div class="formula">{element(latex, "block")}</div>')
     raise nodes.SkipNode

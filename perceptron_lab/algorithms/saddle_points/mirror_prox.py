@@ -101,28 +101,29 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
 
         w_t = Prox_{v_t}(gamma F(v_t)),    v_{t+1} = Prox_{v_t}(gamma F(w_t)).
 
-    The prox-functions are the entropy on Delta(K) and norm(y)^2 / 2 on the ball. In terms of the
-    sums S_t = sum over s < t of A*y_{w_s} an iteration is
+    The prox-functions are the entropy on Delta(K) and norm(y)^2 / 2 on the ball. Let S_t be the sum
+    of the scores of all earlier y_w. An iteration is
 
         x_v = softmin(S_t),  x_w = softmin(S_t + A*y_v),   at the temperature L / sqrt(2 ln n),
         y_w = ball(y_v + A x_v / (L sqrt(2 ln n))),
         y_v <- ball(y_v + A x_w / (L sqrt(2 ln n))),
 
-    where ball(y) = y / max(1, norm(y)), L >= norm(A(atom)) (1 for unit rows) and n is the total
-    rank. An iteration takes four products. S_t is t times the scores of the average of the y_w, so
-    the stop test on the average needs no further product, and neither does norm(A x) of the average
-    x.
+    where ball(y) = y / max(1, norm(y)), L is the largest norm of a cut (1 for unit rows) and n the
+    total rank. An iteration takes four products. S_t is t times the scores of the average of the
+    y_w, so the stop test on the average needs no further product, and neither does norm(A x) of the
+    average x.
 
-    After t iterations norm(A x) - min <., A*y> <= sqrt(2 ln n) L / t for the averages
-    (:class:`AveragedIterates`; on the constant see docs/notes/saddle-points.md). The kernel version
-    (section 6.1) is this algorithm on a Gram operator, the conic one (section 6.2) on other cones.
+    After t iterations the averages have norm(A x) - m <= sqrt(2 ln n) L / t, where m is the least
+    eigenvalue of the scores of y (:class:`AveragedIterates`; on the constant see
+    docs/notes/saddle-points.md). The kernel version (section 6.1) is this algorithm on a Gram
+    operator, the conic one (section 6.2) on other cones.
 
     Parameters
     ----------
     epsilon
         Accuracy, > 0 (default 1e-6): the run claims norm(A x) as an upper bound of the margin once
         it is at most epsilon. The paper's Algorithm 1 stops at the saddle-point gap
-        norm(A x) - min <., A*y> <= epsilon instead, which is no earlier while y is no separator.
+        norm(A x) - m <= epsilon instead, which is no earlier while y is no separator.
 
     References
     ----------
