@@ -43,5 +43,3 @@ def test_a_table_without_requests_is_refused(tmp_path: Path) -> None:
     evidence = write_folder(tmp_path, [make_row("a", "p", algorithm="perceptron", parameters="{}")])
     with pytest.raises(DataError, match="no label counts the labels it requests; add"):
         report.table_frame("label_requests", evidence)
-    with pytest.raises(DataError, match="no problem has rotated digits"):
-        report.table_frame("rotated_digits", evidence)

@@ -13,6 +13,7 @@ from perceptron_lab.problems.streams.active_perceptron import (
     active_perceptron,
     whitening,
 )
+from perceptron_lab.problems.streams.survivor import longest_survivor
 from tests.repetitions import repeated
 
 SEEDS = range(20)
@@ -159,3 +160,34 @@ def test_zero_and_dependent_examples_are_refused() -> None:
         active_perceptron([[1.0, 0.0], [0.0, 0.0]], [1, 0])
     with pytest.raises(InputError, match="remove dependent features"):
         whitening(np.array([[1.0, 1.0], [2.0, 2.0]]))
+
+
+def planted(seed: int, count: int, margin: float) -> tuple[FloatArray, FloatArray]:
+    """Unit examples with abs(u'x) >= margin for a random u, and the signs of u'x."""
+    examples, direction, signs = sphere(seed, 4 * count)
+    clear = np.flatnonzero(np.abs(examples @ direction) >= margin)[:count]
+    assert len(clear) == count
+    return examples[clear], signs[clear]
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_a_bound_of_mistakes_makes_a_learner_of_the_pac_model(seed: int) -> None:
+    """1/rho^2 mistakes: the error is at most eps but for one stream in a million."""
+    margin, eps, delta = 0.3, 0.02, 1e-6
+    examples, signs = planted(seed, 30_000, margin)
+    stream, test = slice(0, 20_000), slice(20_000, None)
+    found = longest_survivor(
+        examples[stream], signs[stream], mistakes=1 / margin**2, error=eps, confidence=delta
+    )
+    assert found.bound < 20_000, "the stream could not break this bound"
+    assert found.labels <= found.bound
+    mistaken = float(np.mean(examples[test] @ found.weight * signs[test] <= 0.0))
+    assert mistaken <= eps
+
+
+def test_survivors_need_a_stream_and_probabilities() -> None:
+    examples, signs = planted(0, 100, 0.3)
+    with pytest.raises(InputError, match="no weight survives 461 labels within 100"):
+        longest_survivor(examples, signs, mistakes=0, error=0.01, confidence=0.01)
+    with pytest.raises(InputError, match=r"error=1\.0"):
+        longest_survivor(examples, signs, mistakes=0, error=1.0, confidence=0.01)

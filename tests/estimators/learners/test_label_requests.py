@@ -8,7 +8,7 @@ import pytest
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.generated.sphere_streams import SphereStreams
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.estimators.learners.learning import learn, prove
+from perceptron_lab.estimators.learners.learning import learn
 from perceptron_lab.estimators.learners.registered.active_perceptron import LabelRequests
 
 
@@ -17,17 +17,13 @@ def task_of(stretch: float = 1.0) -> Task:
     return task
 
 
-def test_figures_are_counted_again() -> None:
+def test_labels_stay_within_their_bound() -> None:
     learner, task = LabelRequests(patience=8), task_of()
     result = learn(learner, [task], 0)
     figures = result.certificate["figures"]
     assert result.status is Status.FITTED
     assert figures["presentations"] == 8000
     assert figures["mistakes"] < figures["labels"] <= figures["label_bound"] < 8000
-    reproved = prove(learner, [task], 0, {})
-    assert reproved is not None
-    assert reproved.counts == {name: figures[name] for name in reproved.counts}
-    assert {"labels", "mistakes", "halvings", "label_bound"} <= set(reproved.counts)
 
 
 def test_labels_to_an_error_are_those_of_the_trace() -> None:

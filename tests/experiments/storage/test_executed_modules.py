@@ -35,6 +35,9 @@ DATASETS: dict[str, dict[str, Any]] = {
     "offset-classes": {"dimension": 4, "rows": 20},
     "tabular": {"source": "wine", "task": "pairs", "instances": ["wine-0-1"]},
     "reuters": {"instances": ["lei"]},
+    "reuters-stream": {"instances": ["lei"], "columns": 16},
+    "rotated-digits": {"instances": ["digits-0-1"], "examples": 2},
+    "sphere-streams": {"dimension": 3, "rows": 20},
     "conic-sets": {"family": "mixed", "dimension": 5, "rows": 6},
     "conditioned-cones": {"family": "mixed", "rows": 6, "order": 3},
     "infeasible-sdp": {"family": "gram", "order": 3},
@@ -50,7 +53,7 @@ DATASETS: dict[str, dict[str, Any]] = {
     "textbook-separation": {"instances": ["agresti-complete"]},
     "ellipsoid-separation": {"dimension": 2, "attained": 1.5, "ratio": 1.2},
 }
-NEEDS_DATA = ("sdplib", "sdpa", "reuters", "netlib")
+NEEDS_DATA = ("sdplib", "sdpa", "reuters", "reuters-stream", "netlib")
 MIRROR = os.environ.get("PLAB_DATA_MIRROR", "")
 AUTOMATIC = ("margin-sets", "conic-sets", "rows-on-disk", "linear-systems", "linear-programs")
 """Forms of systems that `auto` tells apart; the others are met by an algorithm that loads less."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.refusals import Count, parameter_record
-from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.estimators.learners.learning import Learned, Learner, Reproved
+from perceptron_lab.estimators.learners.learning import Learned, Learner
 from perceptron_lab.problems.streams.active_perceptron import (
     ActivePerceptron,
     active_perceptron,
@@ -96,11 +95,6 @@ class LabelRequests(Learner):
         patience = self.patience if self.requests == "active" else None
         reflect = self.update == "reflection"
         return active_perceptron(rows, task.labels, patience=patience, reflect=reflect), back
-
-    def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
-        """Count labels and mistakes again."""
-        model = self.present(task)[0]
-        return Reproved(Status.FITTED, {}, "labels and mistakes are counted", self._counted(model))
 
     def _counted(self, model: ActivePerceptron) -> dict[str, float]:
         counts = {
