@@ -22,6 +22,7 @@ from pydantic_core import PydanticCustomError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.certificates.rounding import exact_dot, product_with_radius
@@ -35,6 +36,7 @@ from perceptron_lab.cones.operators.kernels import (
     plus_one,
     symmetrised,
 )
+from perceptron_lab.cones.operators.row_parts import is_dask
 from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.core.goals import Budget, Goal, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above
@@ -42,6 +44,12 @@ from perceptron_lab.core.refusals import Count, Proportion
 from perceptron_lab.core.results import AnyArray, FloatArray, IntArray, Result, Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
+from perceptron_lab.estimators.dask_collections import (
+    by_blocks,
+    learned_classes,
+    proved_function,
+    rows_by_class,
+)
 from perceptron_lab.estimators.one_problem import SeparatingFunction, separate
 from perceptron_lab.estimators.soft_margin import SoftMargin
 from perceptron_lab.estimators.validation import (
@@ -57,8 +65,10 @@ from perceptron_lab.estimators.validation import (
 from perceptron_lab.estimators.weights import checked_weights, distinct_rows
 from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF
 from perceptron_lab.numerics.sparse_arrays import dense_array, largest_entry
+from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
+from perceptron_lab.systems.parted_system import PartedSystem
 
 NAMED: dict[str, Kernel] = {"linear": Linear(), "poly": Polynomial(), "rbf": Rbf()}
 
@@ -278,9 +288,9 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """The margin of the systems without a kernel."""
         return "unit"
 
-    def _goal(self, system: ConicSystem) -> Goal:
+    def _goal(self, system: ConicSystem | PartedSystem) -> Goal:
         """Return the goal: a separating point, or a proof that the margin is at most ``tol``."""
-        if system.unit_rows:
+        if isinstance(system, PartedSystem) or system.unit_rows:
             return MarginUpper(self.tol)
         # Rows of any length: tol is relative to the largest norm, so that units do not matter.
         return MarginUpper(self.tol * float(system.facts().norm or 1.0))
@@ -297,9 +307,12 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         ----------
         X
             Examples of numbers that doubles hold, dense or sparse, shape ``(m, features)``, or
-            ``(m, m)`` if the kernel is precomputed.
+            ``(m, m)`` if the kernel is precomputed. Perceptrons, and ``MaxMarginClassifier``
+            without intercept, accept arrays and frames of dask without weights and kernels. Rows
+            stay in their parts, few of them are learned at a time, and passes prove the functions.
+            One that does not separate is then the last iterate.
         y
-            Labels of two classes or more, shape ``(m,)``.
+            Labels of two classes or more, shape ``(m,)``; a collection of dask if X is one.
         sample_weight
             Weights >= 0 of the examples, shape ``(m,)``, or None for ones. Examples of weight 0 are
             left out; separation and margins do not depend on the other weights, and violations
@@ -312,6 +325,9 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             If examples, labels or weights are not as described, or a parameter is out of its range.
         """
         refuse_parameters(self)
+        algorithm = self._algorithm_in_parts() if is_dask(X) or is_dask(y) else None
+        if algorithm is not None:
+            return self._fit_in_parts(X, y, sample_weight, algorithm)
         data, targets = learned_examples(self, X, y, sparse=True)
         self._refuse_not_square(data)
         rows, counts = distinct_rows(data, targets, checked_weights(sample_weight, len(targets)))
@@ -332,6 +348,34 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             # Only kernels need the check: predict evaluates K again, with errors that the proof
             # bounds for the stored matrix alone.
             self._compare_with_proof(data[rows], signs)
+        self._warn(functions)
+        return self
+
+    def _algorithm_in_parts(self) -> AnyAlgorithm | None:
+        """Return the algorithm for collections of dask; None if these are refused."""
+        return None
+
+    def _fit_in_parts(self, X: Any, y: Any, sample_weight: object, algorithm: AnyAlgorithm) -> Self:
+        """Fit on collections of dask."""
+        stated = {"sample_weight": sample_weight is not None, "warm_start": self.warm_start}
+        stated["kernel"] = self.kernel is not None
+        for name in (name for name, given in stated.items() if given):
+            raise InputError(
+                f"{name} with collections of dask, which have none; leave it out (and rows of "
+                "weight 0 out of X and y), or give data in memory: X.compute()"
+            )
+        self.classes_ = learned_classes(self, X, y)
+        count, unit = len(self.classes_) if len(self.classes_) > 2 else 1, self._margin == "unit"
+        seconds = UNLIMITED_SECONDS if self.max_seconds is None else self.max_seconds / count
+        budget = Budget(updates=int(self.max_iter), seconds=float(seconds))
+        rng, functions = generator_of(self.random_state), []
+        for rows in rows_by_class(X, y, self.classes_, affine=self.fit_intercept):
+            system, seed = PartedSystem(rows, unit=unit), int(rng.integers(2**31))
+            goal = self._goal(system)
+            result = solve(system, algorithm, goal=goal, budget=budget, seed=seed)
+            functions.append(proved_function(rows, result, unit=unit))
+        self._set_results(functions)
+        self._set_coefficients(self._points(functions))
         self._warn(functions)
         return self
 
@@ -502,7 +546,14 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         return f"class {label!r} against the rest: {result.status}, {result.message}"
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
-        """Return f_k(x) of every example, shape ``(m,)`` for two classes and else ``(m, k)``."""
+        """Return f_k(x) of every example, shape ``(m,)`` for two classes and else ``(m, k)``.
+
+        Of a collection of dask the result is an array of dask.
+        """
+        if is_dask(X):
+            check_is_fitted(self)
+            shape = (0,) if len(self.classes_) == 2 else (0, len(self.classes_))
+            return by_blocks(self.decision_function, X, np.empty(shape))  # type: ignore[no-any-return]
         values = self._values(new_examples(self, X, sparse=True))
         return values.ravel() if values.shape[1] == 1 else values
 
@@ -526,6 +577,9 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     def predict(self, X: npt.ArrayLike | Examples) -> AnyArray:
         """Return the class of the largest f_k(x); of two, ``classes_[1]`` where f(x) > 0."""
+        if is_dask(X):
+            check_is_fitted(self)
+            return by_blocks(self.predict, X, self.classes_[:0])  # type: ignore[no-any-return]
         values = self.decision_function(X)
         # One versus rest: no probabilities are compared, only the values of functions of norm 1.
         class_index = values.argmax(axis=1) if values.ndim == 2 else (values > 0.0).astype(np.intp)

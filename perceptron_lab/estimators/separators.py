@@ -11,6 +11,7 @@ from typing import Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.algorithms.margins.perceptron_with_margin import (
     PerceptronWithMargin,
     TauPerceptron,
@@ -43,6 +44,7 @@ from perceptron_lab.numerics.input_checks import refuse_extreme_rows
 from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
+from perceptron_lab.systems.parted_system import PartedSystem
 
 
 @with_parameters
@@ -228,11 +230,20 @@ class MaxMarginClassifier(SeparatingClassifier):
             return super()._points(functions)
         return np.array([function.canonical for function in functions])
 
-    def _goal(self, system: ConicSystem) -> Goal:
+    def _goal(self, system: ConicSystem | PartedSystem) -> Goal:
         return MarginRatio(1.0 - float(self.tol))
 
     def _run(self, system: ConicSystem) -> Run:
         return MinimumNormPoint(), None
+
+    def _algorithm_in_parts(self) -> AnyAlgorithm:
+        if self.fit_intercept:
+            raise InputError(
+                "fit_intercept=True with collections of dask, where the geometric margin is not "
+                "computed; give fit_intercept=False (and X a column of ones), or use "
+                "MarginPerceptronClassifier"
+            )
+        return MinimumNormPoint()
 
 
 BLOCK = 1024  # Examples presented in one batch; sparse ones become dense
@@ -287,6 +298,14 @@ class OnlineClassifier(SeparatingClassifier):
         # oracle, in the same cyclic order.
         sparse = isinstance(operator, Matrix) and not isinstance(operator.data, np.ndarray)
         return self._oracle_algorithm(limit) if sparse else self._sweeping_algorithm(limit)
+
+    def _algorithm_in_parts(self) -> AnyAlgorithm:
+        if not self.normalized:
+            raise InputError(
+                "normalized=False with collections of dask, whose largest norm is not computed; "
+                "give normalized=True, or data in memory: X.compute()"
+            )
+        return self._sweeping_algorithm(self._limit(1.0))[0]
 
     def partial_fit(
         self,

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from perceptron_lab.cones.operators.row_parts import is_dask
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.records import documentation_of
 from perceptron_lab.core.refusals import STRICT, Positive
@@ -74,6 +75,11 @@ def learned_examples(
     estimator: BaseEstimator, examples: object, labels: object, *, sparse: bool, reset: bool = True
 ) -> tuple[Any, AnyArray]:
     """Return checked examples, in double precision, and checked labels of classes."""
+    if is_dask(examples) or is_dask(labels):
+        raise InputError(
+            f"{type(estimator).__name__} learns from data in memory here; give X.compute() and "
+            "y.compute(), or use PerceptronClassifier().fit on collections of dask"
+        )
     _refuse_labels(labels)
     data, targets = _validated(estimator, examples, sparse, y=labels, reset=reset)
     check_classification_targets(targets)

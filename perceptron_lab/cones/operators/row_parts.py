@@ -300,12 +300,17 @@ def _as_signed(block: AnyArray, labels: AnyArray, *, positive: Any, affine: bool
     return LabelledRows(examples, signs, affine=affine)
 
 
-def _positive_label(labels: Any) -> Any:
-    """Return the larger of two labels; the distinct ones alone leave the workers."""
+def distinct_labels(labels: Any) -> AnyArray:
+    """Return the distinct labels of a collection, sorted; they alone leave the workers."""
     import dask.array
 
+    return np.unique(dask.array.unique(known_chunks(labels)).compute())
+
+
+def _positive_label(labels: Any) -> Any:
+    """Return the larger of two labels."""
     from perceptron_lab.numerics.input_checks import two_classes
 
-    classes = np.asarray(dask.array.unique(labels).compute())
+    classes = distinct_labels(labels)
     two_classes(classes, len(classes))  # refuses all but two
-    return classes.max() if classes.dtype.kind in "biuf" else sorted(classes.tolist())[-1]
+    return classes[-1]
