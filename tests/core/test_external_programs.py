@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from perceptron_lab.core import external_programs
 from perceptron_lab.core.errors import MissingProgramError, NumericalError
 from perceptron_lab.core.external_programs import program_path, run_program
 from perceptron_lab.core.killable_calls import killable
@@ -75,9 +76,16 @@ def test_limits_end_a_program_with_its_descendants(tmp_path: Path) -> None:
         run_program(command, tmp_path, 0.0)
 
 
+def interrupt() -> None:
+    """Interrupt this process once it waits for the program, which may be ready before that."""
+    while not external_programs._RUNNING:
+        threading.Event().wait(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_an_interrupt_ends_a_program_with_its_descendants(tmp_path: Path) -> None:
     with (
-        once_started(tmp_path, lambda: os.kill(os.getpid(), signal.SIGINT)),
+        once_started(tmp_path, interrupt),
         pytest.raises(KeyboardInterrupt),
     ):
         run_program([script(tmp_path, FOREVER)], tmp_path, 60.0)

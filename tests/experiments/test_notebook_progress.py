@@ -78,7 +78,10 @@ def test_a_bar_is_shown_and_no_line_for_each_cell(displays: list[str], tmp_path:
 
 
 @pytest.mark.slow
-def test_without_widgets_there_are_lines(displays: list[str], tmp_path: Path) -> None:
+def test_without_widgets_there_are_lines(
+    displays: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)  # also where it is installed
     run(CONFIG, output=tmp_path)
     lines = "".join(displays).splitlines()
     assert [line.split("  ")[:5] for line in lines] == [
