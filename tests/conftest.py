@@ -14,7 +14,16 @@ import pytest
 from hypothesis import settings
 
 from tests.registrations import registrations
-from tests.repetitions import by_test, drawn, examples, leave_out, mark_combinations, spread
+from tests.repetitions import (
+    by_test,
+    drawn,
+    examples,
+    leave_out,
+    leave_out_combinations,
+    left_out,
+    mark_combinations,
+    spread,
+)
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # as `plab` does; must precede the first import of numpy
@@ -74,10 +83,18 @@ def _rotated(config: pytest.Config) -> list[str]:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None]:
+    yield  # the decorators and the parametrised fixtures
+    if left_out():
+        leave_out_combinations(metafunc)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None]:
-    mark_combinations(items)
+    if not left_out():
+        mark_combinations(items)
     yield  # the selection by -m
     selected = {item.nodeid for item in _selected(config, items)}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in selected])

@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -120,14 +120,20 @@ def by_test(items: Iterable[pytest.Item]) -> list[list[pytest.Item]]:
     return list(tests.values())
 
 
-def factors(item: pytest.Item) -> list[Hashable]:
+def factors(parameters: Mapping[str, Any], marks: Iterable[pytest.Mark]) -> list[Hashable]:
     """Return the value of each factor of a test's parameters, as identities.
 
     The arguments of one decorator are one factor, and so is each parametrised fixture.
+
+    Parameters
+    ----------
+    parameters
+        Name -> value of one repetition.
+    marks
+        The marks ``parametrize`` of the test.
     """
-    parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
     values = {name: id(value) for name, value in parameters.items()}
-    joint = [_names(mark.args[0]) for mark in item.iter_markers("parametrize")]
+    joint = [_names(mark.args[0]) for mark in marks]
     single = values.keys() - {name for names in joint for name in names}
     groups = [*joint, *([name] for name in sorted(single))]
     return [tuple(values[name] for name in names) for names in groups]
@@ -141,10 +147,31 @@ def _names(argnames: str | Sequence[str]) -> list[str]:
 def mark_combinations(items: Iterable[pytest.Item]) -> None:
     """Mark as long what a covering of a product of parameters leaves out."""
     for repetitions in by_test(item for item in items if not item.get_closest_marker("long")):
-        cases = [factors(item) for item in repetitions]
+        cases = [
+            factors(_parameters(item), item.iter_markers("parametrize")) for item in repetitions
+        ]
         if len(cases[0]) > 1:
             for position in set(range(len(cases))).difference(covering(cases)):
                 repetitions[position].add_marker("long")
+
+
+def _parameters(item: pytest.Item) -> dict[str, Any]:
+    return getattr(getattr(item, "callspec", None), "params", {})
+
+
+def leave_out_combinations(metafunc: pytest.Metafunc) -> None:
+    """Make no tests of long repetitions, nor of what `mark_combinations` would mark as long."""
+    calls = [call for call in metafunc._calls if all(mark.name != "long" for mark in call.marks)]
+    if len(calls) > 1:
+        marks = list(metafunc.definition.iter_markers("parametrize"))
+        cases = [factors(call.params, marks) for call in calls]
+        positions = covering(cases) if len(cases[0]) > 1 else range(len(cases))
+        metafunc._calls = [calls[position] for position in positions]
+
+
+def left_out() -> bool:
+    """Say whether tests of long repetitions are not made."""
+    return _left_out
 
 
 def leave_out(selection: str) -> None:

@@ -16,6 +16,7 @@ from tests.repetitions import (
     examples,
     factors,
     leave_out,
+    leave_out_combinations,
     mark_combinations,
     parts,
     repeated,
@@ -73,9 +74,11 @@ def test_a_covering_of_an_incomplete_product_has_all_that_occurs() -> None:
 def test_the_arguments_of_a_decorator_are_one_factor(
     request: pytest.FixtureRequest, first: int, other: str, second: str
 ) -> None:
-    assert sorted(map(len, factors(request.node))) == [1, 2]  # type: ignore[arg-type]
-    assert (id(first), id(other)) in factors(request.node)
-    assert (id(second),) in factors(request.node)
+    node: Any = request.node
+    values = factors(node.callspec.params, node.iter_markers("parametrize"))
+    assert sorted(map(len, values)) == [1, 2]
+    assert (id(first), id(other)) in values
+    assert (id(second),) in values
 
 
 class Case:
@@ -104,6 +107,18 @@ def test_of_a_product_the_combinations_beyond_a_covering_are_long() -> None:
     assert not any(case.marks for case in single)
     assert [case.marks for case in combined].count(["long"]) == 3
     assert all(case.marks == ["long"] for case in further)
+
+
+def test_no_tests_are_made_of_the_combinations_beyond_a_covering() -> None:
+    cases = [Case("", a=i, b=i, fixture=j) for i in range(3) for j in range(2)]
+    calls = [SimpleNamespace(params=case.callspec.params, marks=[]) for case in cases]
+    long = SimpleNamespace(params={"a": 3, "b": 3, "fixture": 0}, marks=[pytest.mark.long.mark])
+    metafunc: Any = SimpleNamespace(definition=cases[0], _calls=[*calls, long])
+    leave_out_combinations(metafunc)
+    mark_combinations(cases)  # type: ignore[arg-type]
+    assert metafunc._calls == [
+        call for call, case in zip(calls, cases, strict=True) if not case.marks
+    ]
 
 
 def test_of_many_repetitions_a_few_are_spread_evenly() -> None:
