@@ -51,7 +51,7 @@ def test_infeasible_programs_are_proved_from_the_weights_of_an_algorithm(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["infp1", "infp2"])
+@pytest.mark.parametrize("name", repeated(["infp1", "infp2"], kept=1))
 def test_infeasible_programs_are_so_in_exact_arithmetic(sdplib_folder: Path, name: str) -> None:
     """Weights rounded to 30 bits: they are definite and q < 1, which is computed exactly."""
     system = program(sdplib_folder, name)

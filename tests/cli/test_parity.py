@@ -180,10 +180,10 @@ def both_certify(command: Command) -> None:
 
 
 def both_theory(command: Command) -> None:
-    command("theory", "parameter_sets", "--into", "one")
-    (report,) = written(["parameter_sets"], Path("other"))
+    command("theory", "claims", "--into", "one")
+    (report,) = written(["claims"], Path("other"))
     assert {path.name for path in report.files} <= {path.name for path in Path("one").iterdir()}
-    csv = "parameter_sets.csv"
+    csv = "claims.csv"
     assert Path("one", csv).read_bytes() == Path("other", csv).read_bytes()
 
 

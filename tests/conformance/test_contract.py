@@ -96,7 +96,7 @@ def check_proofs(system: ConicSystem, result: Any, algorithm: str) -> None:
 # --- answers -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(FEASIBLE), step=3))
+@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(FEASIBLE), step=5))
 def test_feasible_systems_are_settled_and_the_answer_is_proved(algorithm: str, make: Make) -> None:
     system = make()
     result = solve(system, algorithm, budget=LARGER.get(algorithm, BUDGET), seed=1)
@@ -113,7 +113,7 @@ def test_feasible_systems_are_settled_and_the_answer_is_proved(algorithm: str, m
     check_proofs(system, result, algorithm)
 
 
-@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(INFEASIBLE, ITERATIVE), step=3))
+@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(INFEASIBLE, ITERATIVE), step=5))
 def test_infeasible_systems_have_no_feasible_answer(algorithm: str, make: Make) -> None:
     system = make()
     result = solve(system, algorithm, budget=BUDGET, seed=1)
@@ -236,7 +236,7 @@ def test_an_update_has_the_cost_of_its_theory(algorithm: str, gram: bool) -> Non
 # --- course --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(SYSTEMS, ITERATIVE), step=7))
+@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(SYSTEMS, ITERATIVE), step=11))
 def test_equal_seeds_give_equal_traces_with_every_record(
     algorithm: str, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,7 +264,7 @@ def test_equal_seeds_give_equal_traces_with_every_record(
     assert changes == len(dict.fromkeys(trace.phase)) - 1
 
 
-@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(SYSTEMS), step=7))
+@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(SYSTEMS), step=11))
 def test_a_budget_of_zero_proves_what_is_there(algorithm: str, make: Make) -> None:
     for budget in (Budget(updates=0), Budget(seconds=0.0)):
         result = solve(make(), algorithm, budget=budget)
@@ -313,7 +313,7 @@ ASKING = [name for name in ALGORITHMS if name not in NO_ORACLE]
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "oracle"), thinned(itertools.product(ASKING, registry.names("oracle")), step=3)
+    ("algorithm", "oracle"), thinned(itertools.product(ASKING, registry.names("oracle")), step=5)
 )
 def test_every_oracle_works_with_every_algorithm_that_uses_one(algorithm: str, oracle: str) -> None:
     on_rows = registry.load("oracle", oracle).kind == "orthant"

@@ -182,6 +182,7 @@ def parsed(source: str) -> Iterator[int]:
             yield node.lineno
 
 
+@pytest.mark.slow
 def test_messages_are_parsed_only_for_former_rows() -> None:
     sources = {
         path.relative_to(PACKAGE).as_posix(): lines

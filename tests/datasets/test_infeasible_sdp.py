@@ -92,7 +92,8 @@ def test_proved_answers_are_the_known_ones(family: Any, order: int, seed: int) -
         assert known["known_infeasible"] == (kind == "infeasible")
 
 
-@pytest.mark.parametrize("equations", [10, 20])
+@pytest.mark.slow
+@pytest.mark.parametrize("equations", repeated([10, 20], kept=1))
 def test_weights_are_rounded_where_the_interior_point_method_ends(equations: int) -> None:
     """No slower method follows it."""
     problem = InfeasibleSdp("liu-pataki", "weak", messy=True, equations=equations).problem(2)

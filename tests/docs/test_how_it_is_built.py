@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 from scripts import draw_packages
 from scripts.import_graph import PACKAGE
 from tests.test_import_direction import LAYERS
@@ -27,6 +29,7 @@ def test_there_are_no_other_names_in_the_package() -> None:
     assert names == {*LAYERS, "__init__.py", "__main__.py", "py.typed"} - {"__main__"}
 
 
+@pytest.mark.slow
 def test_the_picture_places_every_package_above_its_imports() -> None:
     graph = draw_packages.packages()
     heights = draw_packages.levels(graph)

@@ -13,6 +13,7 @@ import pytest
 from tests.processors import run
 from tests.processors.factors import FACTORS, VARIABLES, Kernel, another_kernel
 from tests.processors.processor import Processor, in_force, in_force_under
+from tests.repetitions import repeated
 
 ROOT = Path(__file__).parents[2]
 MODERN = Processor(
@@ -78,7 +79,7 @@ def test_factors_are_in_force_on_request() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["Nonsense", "prescot"])
+@pytest.mark.parametrize("kernel", repeated(["Nonsense", "prescot"], kept=1))
 def test_a_name_that_openblas_ignores_is_noticed(kernel: str) -> None:
     factor = Kernel(kernel, (kernel,), ())
     now = in_force_under({**CLEAN, **factor.environment(MODERN)})

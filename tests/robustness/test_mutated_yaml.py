@@ -69,7 +69,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(SHORT, few=50))
+@settings(max_examples=examples(SHORT, few=20))
 @given(content=mutated(SEEDS, PIECES))
 @example(content=LAUGHS)
 @example(content=MERGES)

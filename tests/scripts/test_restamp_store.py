@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -30,12 +31,18 @@ CONFIG = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder_of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store whose rows were made by other code, as they say."""
-    folder_of_run = run(CONFIG, output=tmp_path).folder
+    folder_of_run = run(CONFIG, output=tmp_path_factory.mktemp("restamped")).folder
     changed(folder_of_run, core=OTHER)
     return folder_of_run
+
+
+@pytest.fixture
+def folder(folder_of_run: Path, tmp_path: Path) -> Path:
+    """A copy of the store, which the test may change."""
+    return Path(shutil.copytree(folder_of_run, tmp_path / folder_of_run.name))
 
 
 def changed(folder: Path, **changes: Any) -> None:

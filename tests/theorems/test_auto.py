@@ -17,7 +17,7 @@ from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems import ConicSystem
 from tests.families import complete_pattern, exact_margin, infeasible, planted, planted_pencil
-from tests.repetitions import repeated
+from tests.repetitions import parts, repeated
 
 SEEDS = range(20)
 
@@ -123,23 +123,26 @@ def test_where_double_precision_ends_the_path_rescaling_continues(monkeypatch):
     assert note_of(result).endswith("of interior-point, then projection-rescaling")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-7, 1e-8])
-def test_the_final_claim_of_the_path_waits_for_rescaling(delta):
+@pytest.mark.parametrize("seeds", parts(3, kept=1))
+def test_the_final_claim_of_the_path_waits_for_rescaling(delta, seeds):
     """Interior-point alone bounds the margin; what comes after it proves that there is none."""
     record = ConditionedCones(
         family="second-order", blocks=6, block_size=4, side="infeasible", delta=delta
     )
-    for seed in range(3):
+    for seed in seeds:
         system = record.problem(seed).system
         alone, result = solve(system, "interior-point"), solve(system, "auto")
         assert alone.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
         assert result.status is Status.INFEASIBLE
 
 
+@pytest.mark.slow
 def test_a_bound_waits_for_the_path_with_more_digits(monkeypatch):
     """What rescaling bounds is decided by it; or the bound is the answer in the end."""
     record = ConditionedCones(
-        family="second-order", blocks=12, block_size=5, side="infeasible", delta=1e-8
+        family="second-order", blocks=5, block_size=4, side="infeasible", delta=1e-8
     )
     system = record.problem(3).system
     result = solve(system, "auto")

@@ -179,6 +179,7 @@ def paired(rows, size):
     return ConicSystem.second_order(blocks.reshape(-1, rows.shape[1]), [2] * len(first))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_algorithm_6_fails_on_large_data_and_the_proved_ones_do_not(seed):
     """Data times 2^13 have the same points. Rescaling that measures cuts by their norms does not

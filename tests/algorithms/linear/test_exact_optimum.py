@@ -60,7 +60,7 @@ def check(system: LinearSystem, costs: Costs, optimum: ExactOptimum) -> None:
     assert optimum.lower == value
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", repeated(range(10), kept=3))
 def test_small_programs_are_decided_as_by_a_simplex_method_in_fractions(block: int) -> None:
     for seed in range(40 * block, 40 * block + 40):
         system, costs = random_program(seed)
@@ -71,12 +71,17 @@ def test_small_programs_are_decided_as_by_a_simplex_method_in_fractions(block: i
             assert (optimum.status is Status.FEASIBLE) == is_bounded(system, costs), seed
 
 
+@pytest.mark.parametrize(
+    "seeds",
+    repeated([pytest.param(range(1000, 1025)), pytest.param(range(1025, 1100))], kept=1),
+    ids=str,
+)
 def test_auxiliary_programs_prove_what_no_basis_of_highs_does(
-    monkeypatch: pytest.MonkeyPatch,
+    seeds: range, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without pivots of the first bases: the elastic program, and that of directions."""
     monkeypatch.setattr("perceptron_lab.algorithms.linear.refinement._FEW", 0)
-    for seed in range(1000, 1100):
+    for seed in seeds:
         given, costs = random_program(seed)
         answer = minimised(given.system(), costs)
         check(given.system(), costs, answer)
@@ -215,6 +220,7 @@ def test_a_changed_optimum_is_not_verified(field: str, tmp_path: Path) -> None:
     assert (fields.exact == "16/3") == (field != "linear")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", repeated(range(8), kept=1))
 def test_larger_programs_are_decided_with_certificates(block: int) -> None:
     for seed in range(31 * block, 31 * block + 31):

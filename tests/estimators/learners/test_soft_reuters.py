@@ -9,19 +9,21 @@ from perceptron_lab.estimators import SoftEllipsoidClassifier
 from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 from perceptron_lab.estimators.learners.precision import average_precision
 from tests.estimators.learners.pivot_starts import pivot_starts
+from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow
 
 
-def test_thirty_features_rank_better_than_the_hard_ellipsoid(corn: Task) -> None:
+@pytest.mark.parametrize("starts", repeated([1, 3], kept=1))
+def test_thirty_features_rank_better_than_the_hard_ellipsoid(corn: Task, starts: int) -> None:
     """The thesis has 84.9 % with 30 features, by the hard ellipsoid."""
     precisions = []
-    for transformer in pivot_starts(GramSchmidtFeatures(30), corn.examples, corn.labels, 3):
+    for transformer in pivot_starts(GramSchmidtFeatures(30), corn.examples, corn.labels, starts):
         model = SoftEllipsoidClassifier(regularisation=1e-7)
         fitted = model.fit(transformer.transform(corn.examples), corn.labels)
         scores = fitted.decision_function(transformer.transform(corn.test_examples))
         precisions.append(average_precision(corn.test_labels, scores))
-    assert 0.85 < sum(precisions) / 3 <= max(precisions) < 0.96
+    assert 0.85 < sum(precisions) / starts <= max(precisions) < 0.96
 
 
 def test_two_hundred_features_and_the_gap(corn: Task) -> None:

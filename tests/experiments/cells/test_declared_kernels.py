@@ -23,7 +23,7 @@ from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import homogenised
 from tests.conformance.systems import ALGORITHMS, PEERS, SYSTEMS, form, runs
-from tests.estimators.learners.test_learners import ball, on_features, sparse
+from tests.estimators.learners.test_learners import ball, few, on_features, sparse
 
 Names = set[str]
 OF_PROOFS = {"products", "add_combination", "_eliminate_rows"}
@@ -36,7 +36,7 @@ OF_MATRICES = [
     if registry.load("oracle", name).kind == "semidefinite"
 ]
 """Rows have no compiled oracle."""
-BUDGET, ASKED = Budget(updates=300, seconds=20.0), Budget(updates=6, seconds=20.0)
+BUDGET, ASKED = Budget(updates=100, seconds=20.0), Budget(updates=6, seconds=20.0)
 
 
 def compiled_with(kernel: Kernel) -> Names:
@@ -76,9 +76,10 @@ def test_algorithms_declare_exactly_the_kernels_they_call(name: str) -> None:
     for make in SYSTEMS:
         if not runs(name, make):
             continue
-        stated = declaration("algorithm", record, problem_of(make()))
+        system = make()
+        stated = declaration("algorithm", record, problem_of(system))
         with calls() as called:
-            solve(make(), record, budget=ASKED if name in PEERS else BUDGET, seed=1)
+            solve(system, record, budget=ASKED if name in PEERS else BUDGET, seed=1)
         assert called <= stated, make.__name__
         uncalled[form(make)] = uncalled.get(form(make), stated) & (stated - called)
     assert set().union(*uncalled.values()) <= OF_PROOFS | UNREACHED.get(name, set())
@@ -128,7 +129,8 @@ def test_optimisers_declare_the_kernels_they_call(name: str, parameters: dict[st
 @pytest.mark.parametrize("name", registry.names("learner"))
 def test_learners_declare_the_kernels_they_call(name: str) -> None:
     parameters = {"components": 2} if on_features(name) else {}
-    learner = registry.load("learner", name)(**parameters)
+    kind = registry.load("learner", name)
+    learner = kind(**parameters, **few(kind))
     for task in (ball(), sparse(ball())):
         stated = declaration("learner", learner, SimpleNamespace(system=None, tasks=(task,)))
         with calls() as called, suppress(NumericalError):

@@ -179,7 +179,7 @@ def run_store_script(*words: object) -> list[str]:
 
 
 def test_full_disks_of_any_size_keep_the_stored_rows(tmp_path: Path) -> None:
-    sizes = [*range(0, 100_000, 4096), 10**9]
+    sizes = [*range(0, 100_000, 8192), 10**9]
     before = fill(tmp_path / "before", BEGUN)
     for size in sizes:
         shutil.copytree(tmp_path / "before", tmp_path / str(size))
@@ -194,7 +194,7 @@ def test_full_disks_of_any_size_keep_the_stored_rows(tmp_path: Path) -> None:
     assert messages[str(10**9)] == ""
 
 
-@pytest.mark.parametrize("kills", repeated([12, 200], kept=1))
+@pytest.mark.parametrize("kills", repeated([6, 200], kept=1))
 def test_a_killed_writer_loses_no_row(tmp_path: Path, kills: int) -> None:
     counts = [int(line) for line in run_store_script("kill", tmp_path, kills, 5)]
     assert len(counts) == kills

@@ -55,10 +55,9 @@ def test_the_cache_is_in_the_user_folder_where_the_package_is_read_only(tmp_path
     assert cached(named) == ["kernels.doubled"]
     # below a file there is no room either
     arguments |= dict.fromkeys(["HOME", "XDG_CACHE_HOME"], str(package / "__pycache__" / "home"))
-    for _ in range(2):
-        completed = run(*print_it, **arguments)
-        assert completed.stdout == "4.0\n"
-        assert completed.stderr == "compiling 1 kernel (first run only)\n"
+    completed = run(*print_it, **arguments)
+    assert completed.stdout == "4.0\n"
+    assert completed.stderr == "compiling 1 kernel (first run only)\n"
 
 
 def test_compilation_is_reported_on_stderr_unless_quiet(tmp_path: Path) -> None:
