@@ -46,6 +46,9 @@ _OURS = {
         "conic-rescaled-perceptron": (
             "algorithms.rescaling.conic_rescaled_perceptron:ConicRescaledPerceptron"
         ),
+        "derandomised-rescaled-perceptron": (
+            "algorithms.rescaling.derandomised_rescaled_perceptron:DerandomisedRescaledPerceptron"
+        ),
         "space-dilation": "algorithms.rescaling.space_dilation:SpaceDilation",
         "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
         "central-cuts": "algorithms.rescaling.central_cuts:CentralCuts",
@@ -171,6 +174,7 @@ _OURS = {
         "table_6_1_oracles": "reporting.papers.thesis.table_6_1.oracles:table_6_1_oracles",
         "cuts": "reporting.papers.thesis.table_6_1.oracles:cuts_table",
         "maxcut_density": "reporting.papers.thesis.table_6_1.density:maxcut_density_table",
+        "exponents": "reporting.papers.thesis.exponents:exponents",
         "rescalings": "reporting.papers.thesis.table_6_1.oracles:rescalings",
         "table_2": "reporting.papers.yu.costs:table_2",
         "retraining": "reporting.papers.yu.retraining:retraining_table",
@@ -232,6 +236,7 @@ _OURS = {
         "mistakes": "reporting.papers.perceptron_notes:mistakes_figure",
         "worst_case": "reporting.papers.perceptron_notes:worst_case",
         "rescaling": "reporting.papers.thesis.rescaling:rescaling_figure",
+        "exponents": "reporting.papers.thesis.exponents:exponents_figure",
         "margin_dependence": "reporting.papers.thesis.margin_dependence:margin_dependence_figure",
         "postprocessing": "reporting.studies.postprocessing:postprocessing_figure",
         "resisting": "reporting.papers.thesis.rescaling:resisting_figure",

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from perceptron_lab.cones.operators.kernels import Linear, Rbf
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
@@ -41,9 +40,7 @@ ROWS_ONLY = {
     if "second-order" not in " ".join(registry.load("algorithm", name).systems.values())
 }
 """Algorithms that refuse every other cone."""
-ROWS_AND_SECOND_ORDER = {"conic-rescaled-perceptron"}
-"""Algorithms that refuse matrix blocks."""
-ANY_CONE = [name for name in ALGORITHMS if name not in ROWS_ONLY | ROWS_AND_SECOND_ORDER]
+ANY_CONE = [name for name in ALGORITHMS if name not in ROWS_ONLY]
 """Algorithms that run on products of all cones."""
 ITERATIVE = [name for name in ALGORITHMS if name not in PEERS]
 """Algorithms whose updates are steps of their own."""
@@ -191,21 +188,15 @@ KERNELS: list[Make] = [rbf, linear_kernel, infeasible_kernel]
 
 
 @cache
-def form(make: Make) -> tuple[bool, bool, bool]:
-    """Whether the data are sparse, whether they are rows, and whether there are matrix blocks."""
+def form(make: Make) -> tuple[bool, bool]:
+    """Whether the data are sparse, and whether they are rows."""
     system = make()
-    sparse = sp.issparse(getattr(system.operator, "data", None))
-    matrices = any(isinstance(block, Semidefinite) for block, _ in system.cone.blocks)
-    return sparse, isinstance(system.cone, Orthant), matrices
+    return sp.issparse(getattr(system.operator, "data", None)), isinstance(system.cone, Orthant)
 
 
 def runs(algorithm: str, make: Make) -> bool:
-    sparse, of_rows, matrices = form(make)
-    refused = (
-        (not of_rows and algorithm in ROWS_ONLY)
-        or (matrices and algorithm in ROWS_AND_SECOND_ORDER)
-        or (sparse and algorithm in DENSE_ONLY)
-    )
+    sparse, of_rows = form(make)
+    refused = (not of_rows and algorithm in ROWS_ONLY) or (sparse and algorithm in DENSE_ONLY)
     return not refused
 
 

@@ -65,6 +65,7 @@ SCALED = {
     "deterministic-rescaled-perceptron",
     "correlation-rescaling",
     "conic-rescaled-perceptron",
+    "derandomised-rescaled-perceptron",
     "ellipsoid",
     "relaxed-perceptron",
     "rescaled-perceptron",

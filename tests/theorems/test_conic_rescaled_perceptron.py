@@ -19,7 +19,6 @@ from perceptron_lab.algorithms.rescaling.deterministic_rescaled_perceptron impor
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.cones.operators.rescaled import RescaledMap
-from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
 from tests.families import cones, planted, planted_conic
 from tests.repetitions import repeated
@@ -164,12 +163,6 @@ def test_on_unit_rows_it_is_the_rescaled_perceptron(seed):
     plain = solve(rows, RescaledPerceptron(preset="practical"), seed=seed)
     assert (deep.status, deep.updates) == (plain.status, plain.updates)
     assert np.array_equal(deep.point, plain.point)
-
-
-def test_matrix_blocks_are_refused_with_the_reason():
-    system = planted_conic(cones()["semidefinite"], 3, 0.1, np.random.default_rng(0))[0]
-    with pytest.raises(InputError, match="no deep-separation oracle is known for semidefinite"):
-        solve(system, ConicRescaledPerceptron())
 
 
 def paired(rows, size):

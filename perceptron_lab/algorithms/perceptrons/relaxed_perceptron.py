@@ -110,9 +110,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
         for _ in range(most):
             length = math.sqrt(system.operator.inner(state.point, state.point))
             if state.spent > limit or (state.spent and length < theta):
-                state.point, state.spent = random_unit(system.dimension, state.rng), 0.0
-                state.tries += 1
-                state.phase = f"try {state.tries}"
+                self.retry(state)
                 return state, None
             cut = self.violated(system, state, self.sigma * length)
             # The margin claimed allows for rounding errors in the scores of the oracle
@@ -127,6 +125,16 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
             state.spent += cut.norm**-2
             state.updates += 1
         return state, None
+
+    def retry(self, state: RelaxedState) -> None:
+        """Begin another try."""
+        state.tries += 1
+        state.point, state.spent = self.fresh(len(state.point), state), 0.0
+        state.phase = f"try {state.tries}"
+
+    def fresh(self, dimension: int, state: RelaxedState) -> FloatArray:
+        """Return the start of a try."""
+        return random_unit(dimension, state.rng)
 
     def violated(self, system: ConicSystem, state: RelaxedState, slack: float) -> Cut | None:
         """Return a cut a with a'x < -slack at the point, or None."""

@@ -7,29 +7,30 @@ For a closed convex cone F with the dual cone F*, the least <s, x> over s in F* 
 unit cut of a block is found by projection onto the block's own feasible points: in closed form for
 a row, and by one root for a second-order block. For a matrix block this is a semidefinite program
 itself: an eigenvector v of the least eigenvalue has the least <vv', A*x>, but not the least one
-over norm(A(vv')), which may be arbitrarily small compared with the norms of other cuts. No oracle
-is known here then, and the block is refused.
+over norm(A(vv')), which may be arbitrarily small compared with the norms of other cuts. There the
+nearest point is enclosed until the depth is proved to be above the slack, or not to be
+(:class:`.MatrixCone`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.base import BOUNDED_ON_ALL, Systems
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedPerceptron, RelaxedState
+from perceptron_lab.algorithms.rescaling.deep_matrix_cuts import Deep, MatrixCone
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import (
     RescaledPerceptron,
-    RescaledState,
 )
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.rescaled import RescaledRows
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.core.errors import InputError
+from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import Bound, FloatArray, Guarantee, IntArray
@@ -38,13 +39,6 @@ from perceptron_lab.systems import ConicSystem, Cut
 
 _BISECTIONS = 60
 _FAR = 1e12  # Beyond the pole by this factor a root counts as none: the nearest point is 0, nearly
-
-
-class Deep(NamedTuple):
-    """A unit cut s in F*: <s, y> >= 0 for all feasible y, and <s, x> = -depth."""
-
-    normal: FloatArray
-    depth: float
 
 
 class EllipsoidalCones:
@@ -129,21 +123,17 @@ def _roots(
 
 
 class DeepSeparation:
-    """The deepest unit cuts of all blocks of a system in the current rescaled space.
-
-    Raises
-    ------
-    InputError
-        If a block is a matrix: no deep-separation oracle of it is known.
-    """
+    """The deepest unit cuts of all blocks of a system in the current rescaled space."""
 
     def __init__(self, system: ConicSystem) -> None:
         rows: list[FloatArray] = [np.zeros((0, system.dimension))]
         cones: list[FloatArray] = []
-        self.refuse(system)
+        self._matrices: list[MatrixCone] = []
         for block, span in system.cone.blocks:
             normals = _normals(system, span)
-            if isinstance(block, SecondOrder):
+            if isinstance(block, Semidefinite):
+                self._matrices.append(MatrixCone(block, normals))
+            elif isinstance(block, SecondOrder):
                 cones.append(normals)
             else:
                 lengths = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -151,21 +141,17 @@ class DeepSeparation:
         self._rows = np.vstack(rows)
         self._cones = EllipsoidalCones(cones) if cones else None
 
-    @staticmethod
-    def refuse(system: ConicSystem) -> None:
-        """Raise InputError for a system with a matrix block."""
-        blocks = (block for block, _ in system.cone.blocks)
-        if not all(block.of_rows or isinstance(block, SecondOrder) for block in blocks):
-            raise InputError(
-                "no deep-separation oracle is known for semidefinite blocks; choose another "
-                "algorithm: deterministic-rescaled-perceptron and correlation-rescaling need none"
-            )
+    def deepest(self, point: FloatArray, slack: float = 0.0) -> Deep | None:
+        """Return the deepest unit cut if it is deeper than the slack, else None.
 
-    def deepest(self, point: FloatArray) -> Deep | None:
-        """Return the deepest unit cut at a point, or None if no cut has a positive depth."""
+        Of matrix blocks, which are asked where no other block has one, it is any cut so deep.
+        """
         cuts = [self._of_rows(point), self._of_cones(point)]
         deepest = max(cuts, key=lambda cut: cut.depth)
-        return deepest if deepest.depth > 0.0 else None
+        if deepest.depth > slack:
+            return deepest
+        decided = (matrices.decide(point, slack).cut for matrices in self._matrices)
+        return next((cut for cut in decided if cut is not None), None)
 
     def _of_rows(self, point: FloatArray) -> Deep:
         if not len(self._rows):
@@ -218,8 +204,8 @@ class DeeplyRelaxedPerceptron(RelaxedPerceptron):
         if state.oracle is None:
             return super().violated(system, state, slack)
         system.counters.queries += 1
-        cut = state.oracle.deepest(state.point)
-        if cut is None or cut.depth <= slack:
+        cut = state.oracle.deepest(state.point, slack)
+        if cut is None:
             return None
         return Cut(cut.normal, Atom(slice(0, 0), np.zeros(0)), 1.0)
 
@@ -236,8 +222,8 @@ class ConicRescaledPerceptron(RescaledPerceptron):
     Lemma 4.3 needs of unit rows, and Theorem 4.4 holds on every cone with such an oracle: with
     probability 1 - exp(-n^beta), O(n^beta ln(1/rho)) rescalings suffice.
 
-    It runs on rows and second-order blocks. Matrix blocks are refused: their deepest unit cut is a
-    semidefinite program.
+    On matrix blocks the nearest points are semidefinite programs, solved until the depth is proved
+    to be above sigma, or not to be: one question there is as hard as a solution of the block alone.
 
     Parameters
     ----------
@@ -254,10 +240,7 @@ class ConicRescaledPerceptron(RescaledPerceptron):
     systems, Mathematics of Operations Research 34 (2009); `Kharechko2009`, Lemma 4.3, Theorem 4.4.
     """
 
-    systems: ClassVar[Systems] = {
-        "theorem": "rows second-order product",
-        "coordinates: theorem": "kernel",
-    }
+    systems: ClassVar[Systems] = BOUNDED_ON_ALL
     guarantee: ClassVar[Guarantee] = Guarantee(
         "K (1 / rho^2 + (1 + 2 ln(1 / theta) / sigma^2) / eta)",
         "Theorem 4.4",
@@ -266,11 +249,6 @@ class ConicRescaledPerceptron(RescaledPerceptron):
     )
 
     preset: Literal["belloni-freund-vempala", "thesis", "practical"] = "belloni-freund-vempala"  # type: ignore[assignment]
-
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> RescaledState:
-        """Return the state before the first perceptron phase; matrix blocks are refused."""
-        DeepSeparation.refuse(system)
-        return super().start(system, rng)
 
     def relaxed(self, dimension: int) -> DeeplyRelaxedPerceptron:
         """Return the relaxed perceptron of phase 2."""

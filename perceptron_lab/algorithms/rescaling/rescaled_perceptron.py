@@ -87,6 +87,7 @@ PRESETS: Final = {
     "thesis": Preset(c=16.0, d=32.0, gamma=0.5, beta=1.0),
     "belloni-freund-vempala": Preset(c=4.0, d=32.0, gamma=1.0, beta=1.0),
     "practical": Preset(c=2.0, d=2.0, gamma=0.5, beta=0.5),
+    "coordinate-starts": Preset(c=16.0, d=32.0, gamma=1.5, beta=2.0),
     "least-bound": Preset(c=64.0, d=32.0, gamma=0.5, beta=1.0, kappa=0.93, epsilon=0.3),
 }
 
@@ -305,12 +306,19 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         reason = self.without_theorem(system.dimension, system.unit_rows)
         if reason and not state.rescalings:
             state.notes.append(f"rescaled, with no bound of the updates: {reason}")
-        operator = state.rescaled(system)
-        operator.stretch(claim.point, self.nu)  # H <- (I + nu x x') H
-        view = system.with_operator(operator)
+        self.rescale(system, state, claim.point)
+        return state, None
+
+    def rescale(self, system: ConicSystem, state: RescaledState, point: FloatArray) -> None:
+        """Stretch the space along the unit point of phase 2, and begin phase 1."""
+        state.rescaled(system).stretch(point, self.nu)  # H <- (I + nu x x') H
+        self.enter_first(system, state)
+
+    def enter_first(self, system: ConicSystem, state: RescaledState) -> None:
+        """Begin phase 1 in the space as it has been rescaled."""
+        view = system if state.operator is None else system.with_operator(state.operator)
         state.enter(self.first.start(view, state.rng), "perceptron")
         state.limit = self._limit(view)
-        return state, None
 
     def relaxed(self, dimension: int) -> RelaxedPerceptron:
         """Return the relaxed perceptron of phase 2."""

@@ -64,6 +64,7 @@ _OF_ALGORITHMS: dict[str, int] = {
     **{"online-perceptron": 8, "whitened": 8, "winnow": 9, "nnls": 9, "relaxed-perceptron": 9},
     **{"rescaled-perceptron": 10, "ellipsoid": 12, "second-order-perceptron": 13, "svc": 13},
     **{"sgd": 14, "projection-rescaling": 15, "deterministic-rescaled-perceptron": 16},
+    **{"derandomised-rescaled-perceptron": 19},
     **{"sklearn-perceptron": 16, "correlation-rescaling": 17, "primal-dual": 17},
     **{"space-dilation": 18, "ecos": 18, "cyclic-perceptron": 20},
 }

@@ -17,8 +17,9 @@ from matplotlib.figure import Figure
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import FloatArray, Trace
-from perceptron_lab.experiments.configuration.rows import reals
-from perceptron_lab.reporting.evidence import PARAMETER, Evidence
+from perceptron_lab.datasets.generated.graphs import graph_name
+from perceptron_lab.datasets.generated.maxcut import Maxcut
+from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.papers.thesis.table_6_1.table import (
     THESIS_LABELS,
@@ -37,9 +38,17 @@ RESCALED: Final = "rescaled-perceptron"
 _RESCALING: Final = (
     RESCALED,
     "conic-rescaled-perceptron",
+    "derandomised-rescaled-perceptron",
     "deterministic-rescaled-perceptron",
     "correlation-rescaling",
 )
+
+
+def _margin(outline: Outline, problem: str) -> object:
+    """Return a problem's margin, a parameter or part of a graph's name; 0 or None if unknown."""
+    if isinstance(outline.dataset(problem), Maxcut):
+        return graph_name(outline.instance(problem)).margin
+    return outline.parameters(problem).get("margin")
 
 
 def with_rescaling(outline: Outline) -> None:
@@ -47,10 +56,12 @@ def with_rescaling(outline: Outline) -> None:
     if all(method.algorithm not in _RESCALING for method in outline.methods().values()):
         raise DataError(f"rescalings: no label is of {' or '.join(_RESCALING)}; add one")
     for problem in outline.problems():
-        if not isinstance(outline.parameters(problem).get("margin"), int | float):
+        margin = _margin(outline, problem)
+        if not isinstance(margin, int | float) or not margin:
             raise DataError(
                 f"rescalings: the margin of {problem} is not known by construction; use problems "
-                "with margin as a parameter, such as those of conic-sets"
+                "with margin as a parameter, such as those of conic-sets, or maxcut graphs such as "
+                "random-5-7-0.01"
             )
 
 
@@ -62,10 +73,9 @@ def rescalings(evidence: Evidence) -> Table:
     ``times margin squared`` (1 is Novikoff's bound for cuts of norm 1), ``seconds``,
     ``rescalings`` (of those that rescale); ``ended``, how the cells ended.
     """
-    margins = reals(evidence.frame[f"{PARAMETER}margin"], invalid="coerce")
-    margin_of = dict(zip(evidence.frame["problem"], margins, strict=True))
     entries = summaries(evidence.frame)
-    rho_of_entries = [float(margin_of[entry.problem]) for entry in entries]
+    margin_of = {problem: _margin(evidence, problem) for problem in evidence.problems()}
+    rho_of_entries = [float(str(margin_of[entry.problem])) for entry in entries]
     updates = [entry.median("updates") for entry in entries]
     # Novikoff's bound of 1/rho^2 for cuts of norm 1 is 1 in this unit
     squared = [u and u * rho**2 for u, rho in zip(updates, rho_of_entries, strict=True)]
