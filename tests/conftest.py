@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 from tests.registrations import registrations
@@ -99,6 +100,20 @@ def pytest_collection_modifyitems(
     selected = {item.nodeid for item in _selected(config, items)}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in selected])
     items[:] = _longest_first([item for item in items if item.nodeid in selected])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a test in a worker, which reports the test, and set-up and end only if they do not pass.
+
+    For most tests, six messages to the process that collects them cost more than the test.
+    """
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def _selected(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
