@@ -17,6 +17,7 @@ import pytest
 from perceptron_lab import separation
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.collections.problem_files import read_system
+from tests.repetitions import thinned
 
 FRAME = pd.DataFrame(
     {
@@ -159,7 +160,7 @@ def test_a_frame_has_the_same_answer() -> None:
     assert (verdict.verdict, verdict.coefficients) == VERDICT
 
 
-@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize("form", thinned(TABLES, step=4))
 def test_a_saved_answer_of_any_form_is_proved_again(
     form: str, printed_by: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -39,7 +39,7 @@ def test_every_command_has_its_line() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", repeated(LOADING_LITTLE_FIRST, kept=4))
+@pytest.mark.parametrize("command", repeated(LOADING_LITTLE_FIRST, kept=2))
 def test_a_command_loads_the_packages_of_its_line_alone(
     request: pytest.FixtureRequest, command: str, folder: Path
 ) -> None:

@@ -429,7 +429,9 @@ def test_reaching_the_iteration_limit_is_a_warning() -> None:
     assert fitted.n_iter_ == 2
 
 
-@pytest.mark.parametrize(("count", "features", "rank", "seed"), [(400, 10, 5, 1), (600, 15, 8, 0)])
+@pytest.mark.parametrize(
+    ("count", "features", "rank", "seed"), repeated([(400, 10, 5, 1), (600, 15, 8, 0)], kept=1)
+)
 def test_separated_classes_with_little_regularisation(
     count: int, features: int, rank: int, seed: int
 ) -> None:

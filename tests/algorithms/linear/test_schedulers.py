@@ -15,7 +15,6 @@ from tests.repetitions import repeated
 # Writes what runs say, but for their seconds, and whether a caller's HiGHS runs before and after
 PROGRAM = """
 import sys
-import cvxpy
 import highspy
 from perceptron_lab import ConicSystem, solve
 
@@ -23,6 +22,7 @@ SOLVER, THREADS = sys.argv[1], int(sys.argv[2])
 
 def solved():
     if SOLVER == "cvxpy":
+        import cvxpy
         x = cvxpy.Variable()
         options = {"threads": THREADS} if THREADS else {}
         problem = cvxpy.Problem(cvxpy.Minimize(x), [x >= 1])

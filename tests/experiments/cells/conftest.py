@@ -14,6 +14,7 @@ from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import supervise
 from tests.experiments.cells.clusters import cluster_of
 from tests.experiments.processes import KEPT
+from tests.repetitions import left_out
 
 
 @pytest.fixture(scope="session")
@@ -43,8 +44,11 @@ def bare_servers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two workers, which stay between the tests as those of a real cluster do."""
-    with cluster_of(2) as started:
+    """Workers, which stay between the tests as those of a real cluster do: two in the long run.
+
+    Each starts as slowly as a command. Two in threads are in test_dask_clusters.py.
+    """
+    with cluster_of(1 if left_out() else 2) as started:
         yield started
 
 

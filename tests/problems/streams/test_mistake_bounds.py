@@ -86,7 +86,7 @@ def test_rounding_of_the_scores_is_counted_in_every_presentation() -> None:
     assert value >= exact_bound(examples, [1.0], [2.0**60], comparison) > 88
 
 
-@pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_a_convex_solver_finds_the_same_minimum(seed: int) -> None:
     examples, signs = gaussian(seed)
     counts = np.random.default_rng(seed).integers(1, 9, 60)
