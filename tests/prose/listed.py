@@ -10,6 +10,10 @@ Listed = dict[str, dict[str, str]]
 
 TIED: Listed = {
     "docs/notes/chapter-6.md": {"": "test_chapter_6_page"},
+    "docs/notes/open-questions.md": {
+        "**What is measured.** `plab run active_learning`": "test_numbers_of_chapter_9",
+        "| stream | learner |": "test_numbers_of_chapter_9",
+    },
     "docs/notes/proof-costs.md": {
         "| cone | answer |": "test_numbers_of_proof_costs",
         "Over all ": "test_numbers_of_proof_costs",
