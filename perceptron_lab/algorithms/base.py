@@ -31,6 +31,7 @@ class State:
 
     Examples
     --------
+    >>> import numpy as np
     >>> State(np.zeros(2)).updates
     0
     """
@@ -81,11 +82,12 @@ class Algorithm(ABC, Generic[S]):
     Attributes
     ----------
     systems
-        A literal, or a name of this module, that ``plab list algorithms`` reads without loading
-        the algorithm: ``theorem`` (the bound applies), ``runs`` (without a bound) or
-        ``coordinates:`` and one of these (a Gram system is first given the coordinates of its
-        pivoted Cholesky factor) -> where, of ``rows kernel second-order semidefinite product``.
-        With the default parameters it runs on no others. None (default) declares nothing.
+        The kinds of systems on which it runs with its default parameters. The keys are
+        ``theorem`` (its bound applies), ``runs`` (without a bound), or one of these after
+        ``coordinates:`` (a Gram system is first given the coordinates of its pivoted Cholesky
+        factor). The values are words of ``rows kernel second-order semidefinite product``. A
+        literal, or a name of this module: ``plab list algorithms`` reads it without loading the
+        algorithm. None (default) declares nothing.
     guarantee
         The formula and theorem of ``bound``, for ``plab show`` and the pages.
     uses_oracle
@@ -229,6 +231,8 @@ def cut_or_claim(system: ConicSystem, point: FloatArray) -> Cut | Claim:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from perceptron_lab import ConicSystem
     >>> system = ConicSystem.from_rows([[1.0, 2.0], [3.0, -1.0]])
     >>> cut_or_claim(system, np.array([1.0, -1.0])).atom.span  # the violated row
     slice(0, 1, None)

@@ -220,21 +220,33 @@ class Result:
 
     Parameters
     ----------
-    status, proved
-        The status, and whether it is proved on the original data.
+    status
+        How the run ended.
+    proved
+        Whether the status is proved on the original data.
     point
         The last (for FEASIBLE: the proved) point, shape ``(dimension,)``.
     weights
         Flat weights in the dual cone, shape ``(size,)``, or None: those that prove
         ``margin_upper``, where there are any.
-    margin_lower, margin_upper
-        The proved bracket of the margin; None where nothing is proved.
-    updates, queries, iterations, products
-        Cost of the run: changes of the point, calls of the oracle, iterations of a method that is
-        not mistake-driven, full applications of the data.
-    seconds, proof_seconds, total_seconds
-        Seconds of the algorithm alone, of the proofs, and of the whole call, which records the
-        trace as well.
+    margin_lower
+        The proved lower bound of the margin; None where nothing is proved.
+    margin_upper
+        The proved upper bound of the margin; None where nothing is proved.
+    updates
+        Changes of the point.
+    queries
+        Calls of the oracle.
+    iterations
+        Iterations of a method that is not mistake-driven.
+    products
+        Full applications of the data.
+    seconds
+        Seconds of the algorithm alone.
+    proof_seconds
+        Seconds of the proofs.
+    total_seconds
+        Seconds of the whole call, which records the trace as well.
     trace
         The convergence history.
     certificate
@@ -245,19 +257,23 @@ class Result:
         One sentence for the reader.
     finding
         The facts in it that the other attributes do not have, as data.
-    values, conflict
-        For a cvxpy problem: its variables by name, in doubles, where a point is proved; and the
-        constraints in conflict if it, or a conic system, is infeasible. They are not saved.
-    goal, goal_reached
-        The goal of the run, and whether it is reached: see
+    values
+        The variables of a cvxpy problem by name, in doubles, where a point is proved; not saved.
+    conflict
+        The constraints in conflict of an infeasible cvxpy problem or conic system; not saved.
+    goal
+        The goal of the run; None as for ``goal_reached``.
+    goal_reached
+        Whether the goal is reached: see
         :meth:`~perceptron_lab.core.proved_outcome.ProvedOutcome.reaches`. None for learners, which
         have no goal of this kind, and in files of versions without goals.
     proof
         Arrays by name that prove a learner's status, or the lower bound of an optimum; empty for
         algorithms, whose point and weights do.
-    optimum_lower, optimum_upper
-        Proved bounds of the optimum of a program, of a run that minimises; None where nothing is
-        proved.
+    optimum_lower
+        The proved lower bound of the optimum of a program; None where nothing is proved.
+    optimum_upper
+        The proved upper bound of the same.
 
     Examples
     --------

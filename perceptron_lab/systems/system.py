@@ -90,6 +90,7 @@ class Cut(NamedTuple):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from perceptron_lab import ConicSystem
     >>> system = ConicSystem.from_rows([[3.0, 4.0], [1.0, 0.0]])
     >>> system.cut(np.array([0.0, -1.0])).normal  # of the first row, divided by its norm
