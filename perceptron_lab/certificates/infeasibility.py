@@ -53,8 +53,11 @@ MOST_OPERATIONS = 2e11
 NOTHING = 1e-11
 # Weights are tried as multiples of its inverse, the largest being 1
 SHORT = 2.0**20
-# Weights with norm(A w) below this part of the sum of norms may be brought inside
+# Weights with norm(A w) below this part of the sum of norms may be brought inside; single weights
+# below it are left out first
 NEAR = 1e-6
+# Rows whose part of the sum of norms is above such a part of the largest; so many of them are few
+HEAVY, FEW = 1e-2, 30
 RATIONAL = "in rational numbers, with errors"
 ALGEBRAIC = "in a number field, with errors"
 
@@ -105,9 +108,6 @@ def prove_infeasible(
         return None
     if cone.of_rows:
         few = _prove_vertex(operator, cone, ray) or _prove_short(operator, cone, ray)
-        if few is None and exactly is not None:
-            exact = exactly(operator, ray)
-            few = None if exact is None else InfeasibilityProof(exact, 0.0, RATIONAL)
         if few is not None:
             return few
     # Scaling keeps w on its ray; products with the data then stay in range
@@ -121,6 +121,10 @@ def prove_infeasible(
     # others would be found by it, and not proved
     mass = float(operator.row_norms() @ np.abs(ray)) if cone.of_rows else 0.0
     close = cone.of_rows and (float(np.linalg.norm(combined(ray, operator.stored))) <= NEAR * mass)
+    if close and exactly is not None:
+        near = _prove_near(operator, cone, ray, exactly)
+        if near is not None:
+            return near
     attempts = (_prove_at(operator, cone, ray + shift * centre, close) for shift in SHIFTS)
     first_proof = next((proof for proof in attempts if proof is not None), None)
     return (
@@ -185,6 +189,22 @@ def _prove_short(operator: Matrix, cone: Cone, weights: FloatArray) -> Infeasibi
     return InfeasibilityProof(short, 0.0, "short ones, exact, with errors") if exact else None
 
 
+def _prove_near(
+    operator: Matrix, cone: Cone, weights: FloatArray, exactly: Exactly
+) -> InfeasibilityProof | None:
+    """Prove infeasibility by rational weights; of many rows by Dikin's ellipsoid, if possible.
+
+    That takes a small part of the time. Of few rows the exact weights say more.
+    """
+    masses = weights * operator.row_norms()
+    if np.count_nonzero(masses > HEAVY * masses.max()) > FEW:
+        proof = _prove_at(operator, cone, np.where(weights > NEAR, weights, 0.0), True)
+        if proof is not None:
+            return proof
+    exact = exactly(operator, weights)
+    return None if exact is None else InfeasibilityProof(exact, 0.0, RATIONAL)
+
+
 def _prove_vertex(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
     support = _support(cone, weights)
     vertex = positive_vertex(operator.stored, support, operator.roundings)
@@ -225,10 +245,12 @@ def _prove_at(
     if STEPS * operations > MOST_OPERATIONS:
         return None
     check_time(operations)
-    polished = _polished(blocks, close)
+    equations = _normal_equations(blocks)
+    polished = _polished(blocks, close, equations)
     ratio = None if polished is None else _ratio(polished)
     written = all(isinstance(block.image[0], np.ndarray) for block in blocks)
-    if ratio is None and written and orthogonal_factor.may_help(blocks):
+    blurred = polished is not None or orthogonal_factor.may_help(*equations)
+    if ratio is None and written and blurred:
         polished = orthogonal_factor.stepped(blocks)
         ratio = None if polished is None else orthogonal_factor.ratio(polished)
     if polished is None or ratio is None or not ratio < 1.0:
@@ -239,15 +261,20 @@ def _prove_at(
     return InfeasibilityProof(flat, ratio, "in Dikin's ellipsoid, q")
 
 
-def _polished(blocks: list[Automorphism], close: bool) -> list[Automorphism] | None:
-    """Take Newton steps towards A w = 0 in floating point; None if they leave the cone."""
+def _polished(
+    blocks: list[Automorphism], close: bool, equations: tuple[FloatArray, FloatArray]
+) -> list[Automorphism] | None:
+    """Take Newton steps towards A w = 0 in floating point; None if they leave the cone.
+
+    ``equations`` are the normal equations of the blocks.
+    """
     # From weights that are near steps out of the ellipsoid are shortened: that brings w inside, as
     # an interior-point method does, where A w = 0 has a solution inside.
     unknowns, square = blocks[0].image[0].shape[0], 0.0
     operations = sum(block.operations(unknowns) for block in blocks)
     for _ in range(STEPS):
         check_time(operations)
-        product, residual = _normal_equations(blocks)
+        product, residual = equations
         try:
             multipliers = scipy.linalg.cho_solve(scipy.linalg.cho_factor(product), residual)
         except (scipy.linalg.LinAlgError, ValueError):
@@ -263,6 +290,7 @@ def _polished(blocks: list[Automorphism], close: bool) -> list[Automorphism] | N
         # Far below the rounding errors of B e: further steps only exchange them
         if square < 1e-20:
             return blocks
+        equations = _normal_equations(blocks)
     return blocks if square < 1.0 else None
 
 

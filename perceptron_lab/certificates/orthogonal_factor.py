@@ -17,7 +17,7 @@ import math
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.contract import Automorphism, times_transposed
+from perceptron_lab.certificates.contract import Automorphism
 from perceptron_lab.certificates.rounding import norm_above
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
@@ -25,27 +25,31 @@ from perceptron_lab.numerics.roundoff import SMALLEST, above, gamma, require_iee
 
 # Floating-point steps towards A w = 0 at most
 STEPS = 24
-# Below this part of the largest pivot of R the normal equations have lost too many digits
+# Below this pivot of R, of unknowns scaled to norm 1, the normal equations lose too many digits
 LOST = 1e-3
 # And below this part they do not even tell a q of 2 from one below 1
 BLURRED = 1e-5
 
 
-def may_help(blocks: list[Automorphism]) -> bool:
-    """Return whether B B' is ill-conditioned, and q not clearly too large by Cholesky's factor."""
-    product = np.sum([times_transposed(block.image[0]) for block in blocks], axis=0)
-    if sum(len(block.unit) for block in blocks) < len(product) or not np.isfinite(product).all():
+@np.errstate(divide="ignore")
+def may_help(product: FloatArray, residual: FloatArray) -> bool:
+    """Return whether B B' is ill-conditioned, and q not clearly too large by Cholesky's factor.
+
+    ``product`` and ``residual`` are B B' and r = B e, computed. Unknowns are scaled to a diagonal
+    of ones, which changes neither q nor the digits that are lost.
+    """
+    if not np.isfinite(product).all():
         return False
+    scales = 1.0 / np.sqrt(product.diagonal())
     try:  # Cholesky's pivots of B B' are those of R, but for rounding
-        factor = np.linalg.cholesky(product)
+        factor = np.linalg.cholesky(product * scales * scales[:, None])
     except np.linalg.LinAlgError:
         return True
-    pivots = factor.diagonal()
-    if pivots.min() < BLURRED * pivots.max():
+    least = factor.diagonal().min()
+    if not least >= BLURRED:
         return True
-    residual = np.sum([block.image[0] @ block.unit for block in blocks], axis=0)
-    image = scipy.linalg.solve_triangular(factor, residual, lower=True, check_finite=False)
-    return bool(pivots.min() < LOST * pivots.max() and image @ image < 2.0)
+    image = scipy.linalg.solve_triangular(factor, scales * residual, lower=True, check_finite=False)
+    return bool(least < LOST and image @ image < 2.0)
 
 
 def stepped(blocks: list[Automorphism]) -> list[Automorphism] | None:

@@ -10,11 +10,12 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, Status, solve
-from perceptron_lab.certificates.infeasibility import RATIONAL
+from perceptron_lab.certificates.infeasibility import RATIONAL, prove_infeasible
 from perceptron_lab.cli.main import main
 from perceptron_lab.cones.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY
+from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.datasets.collections.problem_files import read_system
@@ -117,6 +118,26 @@ def test_few_rows_of_large_weights_are_solved_for_before_many(
     assert exact_weights(Matrix(around), approximate) is not None
     assert len(sizes) == 1
     assert sizes[0] <= 11
+
+
+def test_dikins_ellipsoid_proves_weights_of_many_rows_before_rational_numbers() -> None:
+    """Around 0 in general position; a row of rounding errors' weight has an unknown of its own."""
+    rows = np.random.default_rng(1).integers(-9, 10, (80, 6)).astype(float)
+    weights = np.ones(80) - np.linalg.lstsq(rows.T, rows.sum(axis=0))[0]
+    rows = np.vstack([np.column_stack([rows, np.zeros(80)]), np.eye(7)[6]])
+    tried = list[FloatArray]()
+
+    def exactly(operator: Matrix, near: FloatArray) -> None:
+        tried.append(near)
+
+    weights = np.append(weights, 1e-12)
+    proof = prove_infeasible(Matrix(rows), Orthant(81), weights, exactly)
+    assert proof is not None
+    assert proof.ratio < 1.0
+    assert not tried
+    few = Matrix(np.array([[1.0, 3.0], [-3.0, -9.0]]))
+    prove_infeasible(few, Orthant(2), np.array([1.0, 1.0 / 3.0]), exactly)
+    assert len(tried) == 1
 
 
 def test_no_weights_without_time_and_of_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
