@@ -122,4 +122,4 @@ def dense_rows(system: ConicSystem, name: str, for_sparse: str) -> FloatArray:
     if not isinstance(operator.data, np.ndarray):
         raise InputError(f"{name} sweeps over dense rows only; {for_sparse}")
     scale = 1.0 if operator.scale is None else operator.scale[:, None]
-    return np.array(operator.data * scale, dtype=np.float64, order="C")
+    return np.multiply(operator.data, scale, dtype=np.float64, order="C")

@@ -70,6 +70,8 @@ class Verifier:
     _settled: Status | None = None
     _updates: int = -1
     _best: tuple[PointProof, FloatArray] | None = None
+    _bounded: tuple[FloatArray, float] | None = None  # The last weights, and the proved bound
+    _least: tuple[float, FloatArray] = (math.inf, np.zeros(0))  # Computed bound, its weights
     _failure: Exception | None = None  # Of the last proof by weights
     _interrupted: FloatArray | None = None  # Weights whose proof of infeasibility had no time
 
@@ -184,7 +186,10 @@ class Verifier:
 
     def _bound(self, weights: FloatArray) -> float | None:
         """Prove an upper bound of the margin, and store it if it is the least so far."""
+        if self._bounded is not None and np.array_equal(weights, self._bounded[0]):
+            return self._bounded[1]
         upper = self._try_proof(self.system.prove_weights, weights)
+        self._bounded = None if upper is None else (weights.copy(), upper)
         if upper is not None and (self.upper is None or upper < self.upper):
             self.upper, self.weights = upper, self.system.weights_to_origin(weights).copy()
         return upper
@@ -318,7 +323,8 @@ class Verifier:
         """Return the status of the current state if it is proved to reach the goal.
 
         ``computed`` are the margin of its point and the bound of its weights, or NaN: nothing is
-        proved for the sake of a ratio that they are far from.
+        proved for the sake of a ratio or a bound that they are far from. The weights of the least
+        such bound are kept for the proof at the end.
         """
         if self.goal == "budget":
             return None
@@ -328,6 +334,10 @@ class Verifier:
                 return decided
         margin, upper = computed
         if isinstance(self.goal, MarginRatio) and margin < self.goal.margin_ratio * upper * HOPEFUL:
+            return None
+        if isinstance(self.goal, MarginUpper) and upper * HOPEFUL > self.goal.margin_upper:
+            if state.weights is not None and upper < self._least[0]:
+                self._least = upper, state.weights.copy()
             return None
         self._bound_above(state)
         if isinstance(self.goal, MarginRatio):
@@ -364,6 +374,8 @@ class Verifier:
             )
             status = Status.FEASIBLE
         self._bound_above(state)
+        if self._least[0] < (math.inf if self.upper is None else self.upper):
+            self._bound(self._least[1])
         late, decided = self._interrupted, status in (Status.FEASIBLE, Status.INFEASIBLE)
         if late is not None and not decided and self._infeasible(late):
             status = Status.INFEASIBLE

@@ -311,5 +311,8 @@ def _signed(
     if ones is None:
         return scaled_rows(examples, signs)
     if isinstance(examples, np.ndarray):
-        return scaled_rows(np.hstack([examples, ones]), signs)
+        rows = np.empty((len(signs), examples.shape[1] + 1), signs.dtype)
+        np.multiply(examples, signs[:, None], out=rows[:, :-1])
+        np.multiply(ones, signs[:, None], out=rows[:, -1:])
+        return rows
     return scaled_rows(sp.hstack([examples, sp.csr_array(ones)]), signs)

@@ -7,13 +7,15 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab.algorithms.perceptrons import perceptron
 from perceptron_lab.algorithms.perceptrons.perceptron import CyclicPerceptron
 from perceptron_lab.algorithms.sweeping import SweptState
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.claims import FeasiblePoint
 from perceptron_lab.core.errors import InputError
-from perceptron_lab.core.results import FloatArray, Status
+from perceptron_lab.core.goals import MarginUpper
+from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
 from tests.families import cones, feasible_of, infeasible_of, planted, planted_conic
 from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, check_bound, first_claim, ready
@@ -140,3 +142,39 @@ def test_kernels_run_in_their_coordinates() -> None:
     assert result.point.shape == (16,)
     assert result.margin_lower is not None
     assert 0 < result.margin_lower <= margin * (1 + 1e-9)
+
+
+def test_screened_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where few rows are violated again and again, the others are not looked at each time."""
+    rng = np.random.default_rng(0)
+    examples = rng.standard_normal((300, 30))
+    labels = np.where(examples[:, 0] + 1.5 > 0.0, 1, -1)
+    labels[:3] *= -1
+    screened, plain = [
+        (monkeypatch.setattr(perceptron, "MANY", many), run(examples, labels))[1]
+        for many in (perceptron.MANY, 10**9)
+    ]
+    assert screened.status is Status.UPDATE_LIMIT
+    assert (screened.queries, screened.products) == (plain.queries, plain.products)
+    np.testing.assert_array_equal(screened.point, plain.point)
+    np.testing.assert_array_equal(screened.weights, plain.weights)
+
+
+def test_the_least_of_all_bounds_is_proved_at_the_end() -> None:
+    """None is proved before, as none reaches the goal."""
+    rng = np.random.default_rng(2)
+    examples, labels = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.5, 1, -1)
+    fell = False
+    for updates in range(9, 60):
+        result = run(examples, labels, updates)
+        bounds = result.trace.upper
+        assert result.margin_upper == pytest.approx(np.nanmin(bounds), rel=1e-9)
+        fell = fell or bounds[-1] > np.nanmin(bounds)
+    assert fell
+
+
+def run(examples: FloatArray, labels: IntArray, updates: int = 4000) -> Result:
+    """Run the cyclic perceptron for a bound of the margin that it does not reach."""
+    system = ConicSystem.from_labelled(examples, labels)
+    goal = MarginUpper(1e-9)
+    return solve(system, CyclicPerceptron(), goal=goal, budget=Budget(updates=updates))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import Bound, FloatArray, Guarantee
-from perceptron_lab.numerics.compiled.cyclic_sweeps import perceptron_sweep
+from perceptron_lab.numerics.compiled.cyclic_sweeps import perceptron_sweep, screened_sweep
 from perceptron_lab.systems import ConicSystem, Cut
 
 
@@ -128,8 +129,37 @@ class Perceptron(Algorithm[State]):
         return (1.0, facts.unit_margin) if self.normalized else (facts.norm, facts.raw_margin)
 
 
+# Updates before rows are screened, rows that may be, and entries of their inner products
+MANY, MOST_ROWS, PRODUCTS = 512, 4096, 2**22
+
+
+@dataclass(kw_only=True)
+class ScreenedState(SweptState):
+    """The rows that were looked at, and what :func:`screened_sweep` needs to skip some."""
+
+    examined: int = 0
+    screen: tuple[Any, ...] | None = None
+
+    @property
+    def worth_screening(self) -> bool:
+        """Whether the scores of all rows take less time to update than to compute by turns."""
+        size, dimension = self.rows.shape
+        looks = self.examined * dimension > 2 * self.updates * size
+        return self.updates >= MANY and size <= MOST_ROWS and looks
+
+    def start_screening(self) -> None:
+        """Write the rows in single precision, and make room for their inner products."""
+        size = len(self.rows)
+        longest = float(np.linalg.norm(self.rows, axis=1).max()) * (1.0 + 1e-9)
+        if float(np.linalg.norm(self.point)) < 1e30 * longest:
+            screen = (self.rows / longest).astype(np.float32)
+            products = np.empty((min(size, PRODUCTS // size), size), np.float32)
+            places = np.append(np.full(size, -1), 0)
+            self.screen = screen, longest, products, places
+
+
 @parameter_record
-class CyclicPerceptron(Sweeping[SweptState]):
+class CyclicPerceptron(Sweeping[ScreenedState]):
     """The perceptron with the rows in cyclic order: x <- x + a whenever a'x <= 0.
 
     The rows have norm 1, so that at most 1 / rho^2 updates are made (Novikoff; (L / rho)^2 with
@@ -151,22 +181,29 @@ class CyclicPerceptron(Sweeping[SweptState]):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "(L / rho)^2", "Theorem 2.7 (Novikoff)", "Kharechko2009"
     )
-    compiled_sweep: ClassVar = (perceptron_sweep,)
+    compiled_sweep: ClassVar = (perceptron_sweep, screened_sweep)
     for_sparse: ClassVar[str] = "take perceptron with the cyclic oracle for sparse ones"
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> SweptState:
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> ScreenedState:
         """Return the state at x = 0, with a copy of the rows."""
         rows = self.swept(system)
-        return SweptState(np.zeros(rows.shape[1]), weights=np.zeros(len(rows)), rows=rows)
+        return ScreenedState(np.zeros(rows.shape[1]), weights=np.zeros(len(rows)), rows=rows)
 
-    def sweep(self, state: SweptState, most: int, checks: int) -> tuple[int, int]:
+    def sweep(self, state: ScreenedState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with a'x <= 0."""
-        updates, examined, state.row, state.quiet = perceptron_sweep(
-            *state.arrays, state.row, most, state.quiet, checks
-        )
+        if state.screen is None and state.worth_screening:
+            state.start_screening()
+        limits = state.row, most, state.quiet, checks
+        if state.screen is None:
+            swept = perceptron_sweep(*state.arrays, *limits)
+        else:
+            arguments: tuple[Any, ...] = (*state.arrays, *state.screen, *limits)
+            swept = screened_sweep(*arguments)
+        updates, examined, state.row, state.quiet = swept
+        state.examined += examined
         return updates, examined
 
-    def add(self, state: SweptState, cut: Cut) -> None:
+    def add(self, state: ScreenedState, cut: Cut) -> None:
         """Add the normal of a cut."""
         state.point += cut.normal
         state.weigh(cut.atom, cut.atom.values)

@@ -14,9 +14,11 @@ from perceptron_lab.core.time_limit import PIECE, time_is_up
 from perceptron_lab.numerics.compiled.kernel import (
     RECIPROCALS,
     IntVector,
+    Matrix,
     RealArray,
     RealMatrix,
     RealVector,
+    SingleMatrix,
     Vector,
     kernel,
 )
@@ -72,6 +74,89 @@ def perceptron_sweep(
             quiet += 1
         checked += 1
         row += 1
+        if row == size:
+            row = 0
+    return updates, checked, row, quiet
+
+
+# Updates after which computed scores are replaced; their rounding errors add up
+RENEWED = 256
+
+
+@kernel(fastmath=RECIPROCALS)
+def screened_sweep(
+    rows: Matrix,
+    point: Vector,
+    counts: Vector,
+    screen: SingleMatrix,
+    longest: float,
+    products: SingleMatrix,
+    places: IntVector,
+    first: int,
+    most: int,
+    quiet: int,
+    checks: int,
+) -> tuple[int, int, int, int]:
+    """Make the updates of :func:`perceptron_sweep`, and skip rows that surely have a'x > 0.
+
+    The scores of all rows are updated in single precision, by the inner products of all rows with
+    the one that is added. Rows whose score exceeds the bound of its error are not looked at again.
+    That pays where few rows are violated, again and again.
+
+    Parameters
+    ----------
+    rows, point, counts
+        As there, in double precision.
+    screen, longest
+        The rows divided by R, shape ``(m, n)``, and R >= norm(a) of all rows, norm(x) < 1e30 R.
+    products, places
+        Inner products of the rows with added ones, shape ``(k, m)``, and for each row its place
+        among these or -1, shape ``(m + 1,)``; the last one is the number of places taken.
+    first, most, quiet, checks
+        As there; rows that are skipped count as looked at.
+    """
+    size, dimension = rows.shape
+    row, updates, checked, left = first, 0, 0, 0
+    scores, limit = np.zeros(size, np.float32), np.float32(0)
+    scaled = np.zeros(dimension, np.float32)
+    while updates < most and quiet < size and checked < checks:
+        if left == 0:
+            square, left = 0.0, RENEWED
+            for j in range(dimension):
+                scaled[j] = point[j] / longest
+                square += (point[j] / longest) ** 2
+            scores[:] = np.dot(screen, scaled)
+            terms = dimension + 4 + RENEWED
+            limit = np.float32(terms * 2.0**-23 * (np.sqrt(square) + RENEWED))
+        start, stop = row, row + min(size - row, size - quiet, checks - checked)
+        while row < stop and scores[row] > limit:
+            row += 1
+        quiet += row - start
+        checked += row - start
+        if row < stop:
+            score = 0.0
+            for j in range(dimension):
+                score += rows[row, j] * point[j]
+            quiet += 1
+            if score <= 0:
+                for j in range(dimension):
+                    point[j] += rows[row, j]
+                if places[row] < 0 and places[size] < len(products):
+                    places[row] = places[size]
+                    places[size] += 1
+                    products[places[row]] = np.dot(screen, screen[row])
+                left -= 1
+                if places[row] < 0:  # no room for its products
+                    left = 0
+                else:
+                    added = products[places[row]]
+                    for i in range(size):
+                        scores[i] += added[i]
+                counts[row] += 1.0
+                updates += 1
+                quiet = 0
+            checked += 1
+            row += 1
         if row == size:
             row = 0
     return updates, checked, row, quiet

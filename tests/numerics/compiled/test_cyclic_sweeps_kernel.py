@@ -22,6 +22,7 @@ from perceptron_lab.numerics.compiled.cyclic_sweeps import (
     STUCK,
     perceptron_sweep,
     relaxed_sweep,
+    screened_sweep,
     separating_sweeps,
     stretch_again,
     stretch_rows,
@@ -125,6 +126,28 @@ def test_a_sweep_cut_in_pieces_is_the_sweep(kind: Any) -> None:
 def test_a_point_that_is_not_a_number_ends_a_sweep() -> None:
     rows = np.eye(3)
     assert perceptron_sweep(rows, np.full(3, np.nan), np.zeros(3), 0, 10, 0, 9) == (0, 3, 0, 3)
+
+
+@pytest.mark.parametrize("room", [0, 3, 40])
+@pytest.mark.parametrize("seed", repeated(range(20), kept=2))
+def test_screened_sweeps_are_the_sweep_to_the_bit(seed: int, room: int) -> None:
+    """Of inseparable rows of norms up to R, in pieces, with room for some of the products."""
+    rng = np.random.default_rng(seed)
+    rows = unit(40, 6, seed, np.float64) * rng.uniform(0.1, 7.0, (40, 1))
+    rows[:, 0] = np.abs(rows[:, 0])  # a few of the others are violated, again and again
+    longest = float(np.linalg.norm(rows, axis=1).max()) * 1.000001
+    single = (rows / longest).astype(np.float32)
+    products, places = np.empty((room, 40), np.float32), np.append(np.full(40, -1), 0)
+    runs = [(perceptron_sweep, ()), (screened_sweep, (single, longest, products, places))]
+    ends = []
+    for run, screen in runs:
+        point, counts, row, quiet, ways = np.zeros(6), np.zeros(40), 3, 0, []
+        for most, checks in ((1, 90), (2, 7), (900, 25), (900, UNLIMITED)):
+            *made, row, quiet = run(rows, point, counts, *screen, row, most, quiet, checks)
+            ways.append((*made, row, quiet))
+        ends.append((ways, point.tolist(), counts.tolist()))
+    assert ends[0] == ends[1]
+    assert places[-1] == min(room, np.count_nonzero(counts))
 
 
 # --- the relaxed perceptron ----------------------------------------------------------------------
