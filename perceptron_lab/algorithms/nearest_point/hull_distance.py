@@ -28,6 +28,7 @@ from perceptron_lab.algorithms.nearest_point.active_set import (
     nearly_widest,
 )
 from perceptron_lab.cones.operators.classes import Classes
+from perceptron_lab.cones.operators.row_source import RowSource
 from perceptron_lab.core.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
@@ -37,9 +38,11 @@ from perceptron_lab.systems import ConicSystem
 # The compiled functions that it calls
 HULLS = (least_of_each, nearest_points)
 
-# Examples of a class in the first working sets, and those that come in a round, at most, as a
-# multiple of the dimension: an example costs a thousandth of what a pass costs, and less
-FIRST, COMING = 50, 20
+# Examples of a class in the first working sets, as a multiple of the dimension, at least and at
+# most, and the part of that which comes in a round at most
+FEWEST, MOST, COMING = 5.0, 50.0, 0.4
+# A round makes about so many turns, as a multiple of the dimension
+USUAL = 30.0
 TURNS = 1000  # Pairs that may enter in one round, as a multiple of the dimension
 
 
@@ -99,7 +102,7 @@ class HullsState(State):
 
     def start_from_examples(self, classes: Classes) -> None:
         """Move to the nearest points of a few evenly spaced examples."""
-        few = FIRST * classes.dimension
+        few = working_size(classes)
         sides = np.flatnonzero(classes.positive), np.flatnonzero(~classes.positive)
         # with the first of all, which the point at the start is of
         self.first, self.second = (some[:: -(-len(some) // few)] for some in sides)
@@ -130,8 +133,11 @@ class HullsState(State):
                 self.claimed = self.updates
                 return FeasiblePoint(best.copy())
             self.point = current
-        nothing = norm <= ZERO * max(self.size, norm)
+        # Where no bound of the margin would end the run, weights are claimed before they are sharp
+        early = bool(system.ratio) and fresh
+        nothing = norm <= (PROVABLE if early else ZERO) * max(self.size, norm)
         if ended or nothing or norm <= system.target:
+            self.claimed = self.updates
             bound = (1.0 + 1e-9) * norm + PROVABLE * self.size
             return MarginBelow(self.weights.copy(), max(bound, system.target))
         return None
@@ -142,7 +148,7 @@ class HullsState(State):
         below = square - GAP * self.size**2
         if exact is not None:
             below = square * (1.0 - exact.tolerance)
-        most, joined = COMING * classes.dimension, False
+        most, joined = int(COMING * working_size(classes)), False
         carrying = self.pairs[:, 0], self.pairs[:, 1]
         violated = np.flatnonzero(scores < below)
         sides = classes.positive[violated]
@@ -233,3 +239,10 @@ class HullsState(State):
             self.exact.refine()
         self.show(classes, self.exact)
         self.count()
+
+
+def working_size(classes: Classes) -> int:
+    """Return the size of first working sets: its turns take about as long as a pass over all."""
+    many = classes.size / (USUAL * classes.dimension**2)
+    multiple = MOST if isinstance(classes.examples, RowSource) else min(max(many, FEWEST), MOST)
+    return int(multiple * classes.dimension)
