@@ -27,7 +27,7 @@ from perceptron_lab.estimators.validation import (
     refuse_one_class,
     refuse_parameters,
 )
-from perceptron_lab.estimators.weights import checked_weights, repetitions
+from perceptron_lab.estimators.weights import checked_weights
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -68,7 +68,6 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     n_iter_: int
     converged_: bool
 
-    @abstractmethod
     def fit(
         self,
         X: npt.ArrayLike | Examples,
@@ -86,13 +85,24 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             Labels of two classes, shape ``(m,)``.
         sample_weight
             Weights >= 0 of the examples, shape ``(m,)``, or None for equal ones. A weight k counts
-            as k equal examples, and weight 0 leaves an example out.
+            as k equal examples, and weight 0 leaves an example out. Classifiers that repeat
+            examples take whole numbers.
 
         Raises
         ------
         ValueError
-            If examples, labels or weights are not as described, or a parameter is out of its range.
+            If examples, labels or weights are not as described, or a parameter is out of its range;
+            if the classes are inseparable and that is an error.
+        NumericalError
+            If the solver of a hard margin gives up, as it may next to the critical penalty, or
+            where the classes only touch.
         """
+        self._fit(*self._checked_training_data(X, y, sample_weight))
+        return self
+
+    @abstractmethod
+    def _fit(self, data: Any, positive: BoolArray, weights: FloatArray) -> None:
+        """Fit to checked examples of weight > 0, of which some are positive."""
 
     @abstractmethod
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
@@ -144,19 +154,6 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         refuse_one_class(self, self.classes_, len(targets))
         return data, class_index == 1, weights
 
-    def _repeated_training_data(
-        self,
-        examples: npt.ArrayLike | Examples,
-        labels: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None,
-    ) -> tuple[Any, BoolArray]:
-        """Return examples repeated as often as their weights say, and which are positive."""
-        data, positive, weights = self._checked_training_data(examples, labels, sample_weight)
-        if sample_weight is None:
-            return data, positive
-        rows = repetitions(weights)
-        return data[rows], positive[rows]
-
     def _checked_examples(self, examples: npt.ArrayLike | Examples) -> Any:
         """Return checked new examples."""
         return new_examples(self, examples, sparse=self.takes_sparse)
@@ -182,4 +179,4 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """Set iterations and convergence; warn, located at ``fit``, if not converged."""
         self.n_iter_, self.converged_ = iterations, converged
         if not converged:
-            warnings.warn(warning, ConvergenceWarning, stacklevel=3)
+            warnings.warn(warning, ConvergenceWarning, stacklevel=4)

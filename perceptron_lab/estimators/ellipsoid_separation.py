@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from perceptron_lab.estimators.validation import (
     Seconds,
     with_parameters,
 )
+from perceptron_lab.estimators.weights import repetitions
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation, can_rank
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.problems.ellipsoids.hard.solution import LimitReached
@@ -99,22 +100,9 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
     max_seconds: Seconds = None
     random_state: int | np.random.RandomState | np.random.Generator | None = None
 
-    def fit(
-        self,
-        X: npt.ArrayLike | Examples,
-        y: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None = None,
-    ) -> Self:
-        """Find the ellipsoid; an example of weight k counts as k equal ones.
-
-        Raises
-        ------
-        InputError
-            If a weight is no whole number; if the classes are inseparable and that is an error.
-        NumericalError
-            If the solver gives up, or the classes only touch, where there is nothing to rank by.
-        """
-        data, positive = self._repeated_training_data(X, y, sample_weight)
+    def _fit(self, data: Any, positive: BoolArray, weights: FloatArray) -> None:
+        rows = repetitions(weights)
+        data, positive = data[rows], positive[rows]
         separation = partial(
             maximal_separation,
             data[positive],
@@ -137,7 +125,6 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
                 fitted = self._ranking_separation(fitted, separation)
         self.separation_, self.status_ = fitted, fitted.status
         self._compare_with_proof(data, positive)
-        return self
 
     def _compare_with_proof(self, data: FloatArray, positive: BoolArray) -> None:
         """Set UNVERIFIED if f misclassifies examples that are proved to be separated.
@@ -149,7 +136,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
                 f"{self.separation_.message}; scale the features, drop columns that depend on "
                 "others, or use SoftEllipsoidClassifier",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         # Only these statuses promise that predict reproduces the labels.
         if self.status_ not in (Status.FEASIBLE, Status.UNBOUNDED):
@@ -171,7 +158,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             f"another label (the first is row {misclassified[0]}): {reason}; {remedy}, or use "
             "SoftEllipsoidClassifier",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def _ranking_separation(
@@ -188,7 +175,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         except NumericalError as error:
             if self.max_seconds is not None and isinstance(error, LimitReached):
                 # the proofs about the classes are valid without a ranking
-                warnings.warn(f"{fitted.message}; {error}", ConvergenceWarning, stacklevel=3)
+                warnings.warn(f"{fitted.message}; {error}", ConvergenceWarning, stacklevel=4)
                 self.converged_ = False
                 return fitted
             raise NumericalError(
@@ -244,22 +231,9 @@ class SoftSeparationClassifier(BinaryClassifier):
     negative_penalty: Annotated[float, Field(gt=1)] = 10.0
     tol: Proportion = 1e-9
 
-    def fit(
-        self,
-        X: npt.ArrayLike | Examples,
-        y: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None = None,
-    ) -> Self:
-        """Find the ellipsoids; an example of weight k counts as k equal ones.
-
-        Raises
-        ------
-        InputError
-            If a weight is no whole number.
-        NumericalError
-            If Clarabel gives up, as it may next to the critical penalty.
-        """
-        data, positive = self._repeated_training_data(X, y, sample_weight)
+    def _fit(self, data: Any, positive: BoolArray, weights: FloatArray) -> None:
+        rows = repetitions(weights)
+        data, positive = data[rows], positive[rows]
         self.separation_ = soft_separation(
             data[positive],
             data[~positive],
@@ -271,7 +245,6 @@ class SoftSeparationClassifier(BinaryClassifier):
         )
         self.status_, self.n_iter_ = self.separation_.status, self.separation_.iterations
         self.converged_ = True  # Clarabel reaches tol or fails
-        return self
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the middle ellipsoid."""

@@ -55,7 +55,7 @@ class SeparatingFunction:
 
 @dataclass
 class LeastViolation:
-    """The iterate with the least violation sum_i c_i max(0, -a_i'y) / norm(y).
+    """The recorded iterate with the least violation sum_i c_i max(0, -a_i'y) / norm(y).
 
     On unit rows each term is the sine of an angle: how far the hyperplane would have to turn for
     that example; for the geometric margin, where only norm(w) counts, it is a distance. The number
@@ -65,21 +65,26 @@ class LeastViolation:
 
     system: ConicSystem
     counts: FloatArray | None = None  # c_i, or None for ones
-    least: float = math.inf
-    point: FloatArray = field(default_factory=lambda: np.zeros(0))
+    points: list[FloatArray] = field(default_factory=list)
 
     def __call__(self, compact: FloatArray) -> dict[str, float]:
-        """Compare a point with the best one; no measures are added to the trace."""
+        """Keep a point; no measures are added to the trace."""
+        self.points.append(compact.copy())
+        return {}
+
+    def violation(self, compact: FloatArray) -> float:
+        """Return the violation of a point, or infinity where that cannot be computed."""
         point = self.system.operator.expand(compact)
         length = length_of(self.system, point)
-        if length > 0.0 and math.isfinite(length):
-            scores = self.system.operator.scores(point)
-            violations = np.maximum(-scores, 0.0)
-            total = violations.sum() if self.counts is None else self.counts @ violations
-            violation = float(total) / length
-            if violation <= self.least:
-                self.least, self.point = violation, compact.copy()
-        return {}
+        if not (length > 0.0 and math.isfinite(length)):
+            return math.inf
+        violations = np.maximum(-self.system.operator.scores(point), 0.0)
+        total = violations.sum() if self.counts is None else self.counts @ violations
+        return float(total) / length if math.isfinite(total) else math.inf
+
+    def best(self) -> FloatArray:
+        """Return the last point of least violation."""
+        return min(reversed(self.points), key=self.violation)
 
 
 def separate(
@@ -130,7 +135,7 @@ def separate(
         norm = length_of(system, system.operator.expand(point))
         return replace(_with_proved_point(system, point, result), soft_norm=norm)
     best(result.point)
-    return _with_proved_point(system, best.point if len(best.point) else result.point, result)
+    return _with_proved_point(system, best.best(), result)
 
 
 def length_of(system: ConicSystem, point: FloatArray) -> float:

@@ -213,7 +213,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     Unless the status is FEASIBLE, ``fit`` issues a ConvergenceWarning. A function that does not
     separate is the iterate with the least sum of violations max(0, -s_i f_k(x_i)) / norm((x_i, 1)),
     for norm((w_k, b_k)) = 1. The fit does not depend on the clock unless ``max_seconds`` is given,
-    or the checks of violations take more than a second in all.
+    or the records of iterates take more than a second in all.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Self
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -108,14 +108,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     random_state: int | np.random.RandomState | np.random.Generator | None = 0
     warm_start: bool = False
 
-    def fit(
-        self,
-        X: npt.ArrayLike | Examples,
-        y: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None = None,
-    ) -> Self:
-        """Fit the ellipsoid to examples with weights >= 0, shape ``(m,)``."""
-        data, positive, weights = self._checked_training_data(X, y, sample_weight)
+    def _fit(self, data: Any, positive: BoolArray, weights: FloatArray) -> None:
         weights = self._normalised_weights(weights, positive, self.class_weight)
         self.axes_ = WhiteCoordinates.fitted(data, weights) if self.whiten else None
         # The random start breaks the symmetry of L: at L = 0 its gradient vanishes.
@@ -137,7 +130,6 @@ class SoftEllipsoidClassifier(BinaryClassifier):
             f"Newton's method has not converged after {minimum.steps} steps; raise max_iter, "
             "max_seconds or regularisation, scale the features, or set whiten=True",
         )
-        return self
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
@@ -217,15 +209,8 @@ class SquaredHingeClassifier(BinaryClassifier):
     max_iter: Count = 1000
     warm_start: bool = False
 
-    def fit(
-        self,
-        X: npt.ArrayLike | Examples,
-        y: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None = None,
-    ) -> Self:
-        """Fit the linear function to examples with weights >= 0, shape ``(m,)``."""
-        data, positive, weights = self._checked_training_data(X, y, sample_weight)
-        if self.class_weight is None and sample_weight is None:
+    def _fit(self, data: Any, positive: BoolArray, weights: FloatArray) -> None:
+        if self.class_weight is None and (weights == 1.0).all():
             # 1 / m as stored results have it: rounded once more, in the share of each class
             share = positive.mean()
             weights = np.where(positive, share / positive.sum(), (1.0 - share) / (~positive).sum())
@@ -244,7 +229,6 @@ class SquaredHingeClassifier(BinaryClassifier):
             f"Newton's method has not converged: after {steps} steps the gradient is above tol; "
             "raise max_iter, tol or regularisation, or scale the features",
         )
-        return self
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive for ``classes_[1]``."""

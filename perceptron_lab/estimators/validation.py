@@ -20,7 +20,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.records import documentation_of
 from perceptron_lab.core.refusals import STRICT, Positive
 from perceptron_lab.core.results import AnyArray
-from perceptron_lab.numerics.input_checks import checked_rows, refuse_mixed, refuse_rounded
+from perceptron_lab.numerics.input_checks import refuse_mixed, refuse_rounded
 
 Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
 RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None
@@ -158,5 +158,5 @@ def _validated(estimator: BaseEstimator, examples: Any, sparse: bool, **options:
         raise
     refuse_rounded(examples)
     if isinstance(validated, tuple):
-        return checked_rows(validated[0]), *validated[1:]
-    return checked_rows(validated)
+        return refuse_rounded(validated[0]).values, *validated[1:]
+    return refuse_rounded(validated).values

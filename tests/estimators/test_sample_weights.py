@@ -278,7 +278,7 @@ def test_violations_count_in_proportion_to_weights() -> None:
         best = LeastViolation(system, counts)
         best(points[0][0])
         best(points[1][0])
-        assert (best.point == points[first][0]).all()
+        assert (best.best() == points[first][0]).all()
 
 
 def test_the_limit_of_a_weighted_example_is_that_of_the_example() -> None:
