@@ -392,6 +392,8 @@ def test_the_flags_are_those_of_the_papers() -> None:
         "whitened",
         "postprocessed",
         "retrained",
+        "gram-smoothed-perceptron",
+        "accelerated-winnow",
         *PEERS,
     }
     mistake_driven = {
@@ -411,7 +413,7 @@ def test_the_flags_are_those_of_the_papers() -> None:
     followed = {"auto", "interior-point", "projection-rescaling"}
     assert set(NO_ORACLE) >= additive | sweeping | followed | {"fixed-length-perceptron"}
     cuts = {"central-cuts", "simplex-cuts", "volumetric-cuts"}
-    own_start = {"fixed-length-perceptron", "margin-bisection", *cuts}
+    own_start = {"fixed-length-perceptron", "margin-bisection", "bundle-mirror", *cuts}
     assert set(OWN_START) == additive | own_start
     assert not mistake_driven & {*NO_ORACLE, *OWN_START}
     assert "winnow" not in NO_ORACLE

@@ -12,12 +12,14 @@ from perceptron_lab.algorithms.base import NO_MARGIN, NO_NORM, InCoordinates, Sy
 from perceptron_lab.algorithms.nearest_point.active_set import lowest
 from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedAlgorithm, SmoothedState
 from perceptron_lab.algorithms.sweeping import rows_operator
+from perceptron_lab.cones.base import Oracles
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray, Guarantee, IntArray
 from perceptron_lab.core.time_limit import check_time
+from perceptron_lab.numerics.compiled.kernel import Functions
 from perceptron_lab.numerics.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.systems import ConicSystem
 
@@ -140,6 +142,10 @@ class GramSmoothedPerceptron(InCoordinates[SmoothedState], SmoothedAlgorithm):
     )
 
     epsilon: Positive = 1e-6
+
+    def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
+        """Return Wolfe's algorithm, which projects on the hull of few rows."""
+        return (minimum_norm_point,)
 
     def prox(self, system: ConicSystem) -> GramProx:
         """Return the seminorm's prox-function; an InputError for other systems than rows."""

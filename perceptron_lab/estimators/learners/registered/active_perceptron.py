@@ -6,11 +6,12 @@ import time
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.refusals import Count, parameter_record
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.datasets.problem import Task
+from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.estimators.learners.learning import Learned, Learner
 from perceptron_lab.problems.streams.active_perceptron import (
     ActivePerceptron,
@@ -70,7 +71,7 @@ class LabelRequests(Learner):
         model, back = self.present(task)
         seconds = time.process_time() - began
         requested, weights = _recorded(model)
-        test = np.asarray(task.test_examples)
+        test = _dense(task.test_examples)
         errors = np.array([np.mean(test @ w * task.test_labels <= 0.0) for w in weights @ back])
         message = (
             f"{counted(model.labels, 'label')} of {counted(model.presentations, 'presentation')} "
@@ -87,7 +88,7 @@ class LabelRequests(Learner):
 
     def present(self, task: Task) -> tuple[ActivePerceptron, FloatArray]:
         """Return the perceptron after its stream, and the symmetric map of the examples."""
-        rows = np.asarray(task.examples)
+        rows = _dense(task.examples)
         back = np.eye(rows.shape[1])
         if self.rescaled:
             back = whitening(rows)
@@ -106,6 +107,10 @@ class LabelRequests(Learner):
             return counts
         bound = float(model.label_bound(self.patience))
         return counts | {"halvings": float(model.halvings), "label_bound": bound}
+
+
+def _dense(examples: Examples) -> FloatArray:
+    return np.asarray(examples.toarray() if sp.issparse(examples) else examples, dtype=np.float64)
 
 
 def _recorded(model: ActivePerceptron) -> tuple[FloatArray, FloatArray]:
