@@ -241,7 +241,7 @@ _OURS = {
         "postprocessing": "reporting.studies.postprocessing:postprocessing_figure",
         "resisting": "reporting.papers.thesis.rescaling:resisting_figure",
         "label_requests": "reporting.papers.thesis.chapter_9:label_requests_figure",
-        "resisting_map": "reporting.papers.thesis.resisting_map:resisting_map",
+        "resisting_map": "reporting.theory.resisting_map:resisting_map",
         "newton_steps": "reporting.studies.separation:newton_steps",
         "figure_6_1": "reporting.papers.thesis.figure_6_1:figure_6_1",
         "rivals": "reporting.papers.thesis.factors:rivals_figure",
