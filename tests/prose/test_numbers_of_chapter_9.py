@@ -55,12 +55,8 @@ def optimum_lines() -> list[str]:
         width = 100 * (row["objective"] - row["lower bound"]) / row["objective"]
         if label == "low-rank":
             continue
-        cells = [
-            str(label),
-            count(row["updates"]),
-            f"{row['above the optimum']:.2g}",
-            f"{width:.2g}",
-        ]
+        above = row["above the optimum"]
+        cells = [str(label), count(row["updates"]), f"{above:.2g}", f"{width:.2g}"]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
