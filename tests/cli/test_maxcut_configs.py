@@ -77,3 +77,39 @@ def test_rescaling_is_for_small_margins_on_second_order_cones_too(tmp_path: Path
         assert table.loc[(0.0001, label), "ended"] == "FEASIBLE"
         assert table.loc[(0.0001, label), "rescalings"] > 0
     assert table.loc[(0.0001, "perceptron"), "ended"] == "UPDATE_LIMIT"
+
+
+def test_deep_separation_and_planted_margins_of_maxcut(tmp_path: Path) -> None:
+    results = run(
+        "deep_separation",
+        tmp_path,
+        "problems.0.grid.margin=[0.01]",
+        "problems.0.algorithms=[deep practical, coordinate practical]",
+        "problems.1.instances=[random-5-7-0.03]",
+        "problems.1.algorithms=[deep practical, coordinate practical]",
+        "seeds=[0]",
+        "budget.updates=3000",
+    )
+    table = pd.read_csv(results / "rescalings.csv").set_index(["margin", "label"])
+    assert set(table.index.get_level_values("margin")) == {0.01, 0.03}
+    for label in ("deep practical", "coordinate practical"):
+        assert (table.xs(label, level="label")["ended"] == "FEASIBLE").all()
+        assert (table.xs(label, level="label")["rescalings"] > 0).all()
+
+
+def test_the_exponents_are_mapped(tmp_path: Path) -> None:
+    results = run(
+        "exponents",
+        tmp_path,
+        "problems.0.grid.margin=[0.01]",
+        "algorithms.0.grid.beta=[0.5, 1.0]",
+        "algorithms.0.grid.gamma=[0.5, 1.5]",
+        "seeds=[0]",
+        "budget.updates=3000",
+    )
+    table = pd.read_csv(results / "exponents.csv").set_index(["beta", "gamma"])
+    assert list(table["condition"]) == ["fails", "fails", "holds", "holds"]
+    assert list(table["range"]) == ["inside", "outside", "inside", "outside"]
+    assert (table["bound"].notna() == (table["condition"] == "holds")).all()
+    assert (table["share"].dropna() < 1.0).all()
+    assert (results / "exponents.png").stat().st_size > 1000

@@ -130,6 +130,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     elsewhere |= {"lp_feasibility", "linear_programs", "separation_verdicts"}
     elsewhere |= {"maxcut_density", "maxcut_cuts"}  # tests/cli/test_maxcut_configs.py
     elsewhere |= {"sdp_rescaling", "conic_rescaling"}  # there, too
+    elsewhere |= {"deep_separation", "exponents"}  # there, too
     elsewhere |= {
         "figure_6_1",
         "maxcut_factors",
