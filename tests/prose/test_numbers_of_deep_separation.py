@@ -11,7 +11,6 @@ PAGE = "docs/notes/open-questions.md"
 SAMPLES = ROOT / "results" / "sample"
 RESCALINGS = pd.read_csv(SAMPLES / "deep_separation" / "rescalings.csv")
 EXPONENTS = pd.read_csv(SAMPLES / "exponents" / "exponents.csv")
-MARGINS = ("0.1", "0.03", "0.01", "0.003", "0.001", "0.0001")
 
 
 def lines_of(kind: str) -> list[str]:
@@ -38,6 +37,33 @@ def test_the_tables_of_updates_and_rescalings(kind: str) -> None:
     assert "\n".join(lines_of(kind)) in paragraphs(PAGE)
 
 
+def columns(name: str) -> pd.DataFrame:
+    """Return a column of the table, by problem and label."""
+    return RESCALINGS.pivot(index="problem", columns="label", values=name)
+
+
+def test_the_comparisons_of_the_text() -> None:
+    updates, rescalings = columns("updates"), columns("rescalings")
+    ended = columns("ended") == "FEASIBLE"
+    graphs = updates.index.str.startswith("random")
+    rescaled = rescalings["deep practical"] > 0
+    assert rescaled.sum() == len(updates) - 1
+    starts = ["coordinate practical", "deep practical"]
+    assert ended[[*starts, "Pena-Soheili early"]].all(axis=None)
+    for table in (updates, rescalings):
+        assert (table[starts[0]] < table[starts[1]])[rescaled].all()
+    assert rescalings["coordinate starts"].max() == 1
+    assert (updates.idxmin(axis=1)[graphs] == "Pena-Soheili early").all()
+    dunagan, thesis = updates["PRA Dunagan-Vempala"], updates["PRA thesis"]
+    assert (thesis >= updates["perceptron"])[graphs].all()
+    assert (dunagan == updates["perceptron"])[graphs & (rescalings["PRA Dunagan-Vempala"] == 0)][
+        ended["perceptron"] & ended["PRA Dunagan-Vempala"]
+    ].all()
+    long = graphs & (rescalings["deep thesis"] > 0)
+    assert (rescalings["deep thesis"] > rescalings["PRA thesis"])[long].all()
+    assert (rescalings["deep thesis"] == rescalings["PRA thesis"])[~graphs].all()
+
+
 def test_the_maps_of_the_exponents() -> None:
     assert set(EXPONENTS["ended"]) == {"FEASIBLE"}
     holds = EXPONENTS[EXPONENTS["condition"] == "holds"]
@@ -53,7 +79,7 @@ def test_the_maps_of_the_exponents() -> None:
     text = paragraph("The two maps disagree.")
     claim = f"at most a share of {holds['share'].max():.5f} of its bound"
     assert claim in text
-    assert numbers(text.replace(claim, "")) == ["1", "2", "2"]
+    assert numbers(text.replace(claim, "")) == ["1", "1", "2", "2"]  # phases and beta >= 1
 
 
 def test_the_design_of_the_maps() -> None:
