@@ -1,7 +1,8 @@
-"""The configurations of chapter 9's applications, small: rotated digits and requested labels."""
+"""The configurations of chapter 9's applications and of a stream of texts, small."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -39,3 +40,23 @@ def test_requested_labels_stay_within_their_bound(tmp_path: Path) -> None:
     assert len(bounded) == 4
     assert (bounded["labels"] <= bounded["bound"]).all()
     assert (table["mistakes"] <= table["labels"]).all()
+
+
+def test_bundle_mirror_bisects_the_objective(tmp_path: Path) -> None:
+    small = ["problems=[{dataset: maxcut, instances: [random-8-12]}]", "report.figures=[]"]
+    assert run_config("bundle_mirror", tmp_path, small, in_own_folder=True) == 0
+    rows = pd.read_csv(tmp_path / "bundle_mirror" / "runs.csv").set_index("label")
+    assert set(rows["status"]) == {"FEASIBLE"}
+    assert rows["optimum_width"]["BM bisection"] <= 0.02
+    assert rows["optimum_upper"].min() == rows["optimum_upper"]["low-rank"]
+
+
+@pytest.mark.long
+def test_mistakes_on_a_stream_of_texts_are_bounded(tmp_path: Path) -> None:
+    if not os.environ.get("PLAB_DATA_MIRROR"):
+        pytest.skip("needs Reuters: set PLAB_DATA_MIRROR to a folder with reuters21578")
+    small = ["problems.0.instances=[wheat]", "problems.0.grid.columns=[16]", "report.figures=[]"]
+    assert run_config("text_stream", tmp_path, small, in_own_folder=True) == 0
+    assert verify(tmp_path / "text_stream").counts == {"PROVED": 1}
+    table = pd.read_csv(tmp_path / "text_stream" / "mistakes.csv")
+    assert (table["largest ratio"] <= 1).all()

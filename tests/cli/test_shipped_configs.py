@@ -131,6 +131,8 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     elsewhere |= {"maxcut_density", "maxcut_cuts"}  # tests/cli/test_maxcut_configs.py
     elsewhere |= {"sdp_rescaling", "conic_rescaling"}  # there, too
     elsewhere |= {"deep_separation", "exponents"}  # there, too
+    # tests/cli/test_chapter_9_configs.py
+    elsewhere |= {"rotated_digits", "active_learning", "bundle_mirror", "text_stream"}
     elsewhere |= {
         "figure_6_1",
         "maxcut_factors",
