@@ -16,9 +16,6 @@ import numpy.typing as npt
 
 from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
-from perceptron_lab.cones.operators.parted_rows import PartedRows
-from perceptron_lab.cones.operators.row_parts import RowParts, is_dask, on_dask, parts_of_dask
-from perceptron_lab.cones.operators.row_source import LabelledRows
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.core.facts import Facts
@@ -38,9 +35,9 @@ from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.solving.driver import drive
 from perceptron_lab.solving.failures import sentence
 from perceptron_lab.systems import ConicSystem, System
-from perceptron_lab.systems.conic_system import Problem, system_of
+from perceptron_lab.systems.conic_system import Problem
 from perceptron_lab.systems.constructors import Margin
-from perceptron_lab.systems.parted_system import PartedSystem
+from perceptron_lab.systems.parted_system import system_of_data
 
 _ARGUMENTS: Final[dict[str, tuple[Any, str]]] = {
     "seed": (Integral, "a whole number, 0 or more"),
@@ -339,9 +336,9 @@ def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> Sy
     problem
         A :class:`.System`; the path of a file (:func:`.read_system` says of which kinds); rows,
         shape ``(m, dimension)``, or a source of rows (the homogeneous system rows @ y > 0); or
-        ``(X, y)``, examples and labels of two classes (an affine separator (w, b)). Arrays and
-        frames of dask are read where dask has them (:class:`.PartedSystem`), and so are rows in
-        parts where this process has a client of dask.
+        ``(X, y)``, examples and labels of two classes (an affine separator (w, b)). Rows in
+        parts, and arrays and frames of dask, are searched in passes (:class:`.PartedSystem`), by
+        dask where it has them or this process has a client of it.
     margin
         ``unit``, ``directional`` or ``geometric``; None leaves it to the problem.
 
@@ -359,17 +356,4 @@ def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> Sy
             f"labels were given with the file {problem[0]}; name the column that holds them: "
             "solve(read_system(Path(...), 'NAME')), or `plab solve FILE --labels NAME`"
         )
-    parted = _parted(problem, margin)
-    return system_of(problem, margin) if parted is None else parted
-
-
-def _parted(problem: Any, margin: Margin | None) -> System | None:
-    """Return the system of collections of dask, or of parts that dask reads, or None."""
-    data, labels = problem if isinstance(problem, tuple) and len(problem) == 2 else (problem, None)
-    source = isinstance(data, PartedRows | LabelledRows) and labels is None and on_dask(data)
-    if not (source or is_dask(data)):
-        return None
-    if margin == "geometric":
-        raise InputError("margin 'geometric' of rows in parts; give 'unit' or 'directional'")
-    rows = RowParts.of(data) if source else parts_of_dask(data, labels)
-    return PartedSystem(rows, unit=margin != "directional")
+    return system_of_data(problem, margin)

@@ -58,7 +58,7 @@ class ConicSystem(CertifiedSystem):
     @classmethod
     def of(cls, problem: Problem) -> ConicSystem:
         """Return a system as it is, that of rows (:meth:`from_rows`), or of a tuple ``(X, y)``."""
-        system = system_of(problem)
+        system = system_of(problem).conic()
         if not isinstance(system, ConicSystem):
             raise InputError(f"{system!r} is no conic system; give its strict()")
         return system

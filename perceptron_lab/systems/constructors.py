@@ -81,7 +81,7 @@ def of_rows(rows: Rows, memory: int | None = None, margin: Margin = "unit") -> P
                 "margin 'geometric' of rows, which have no classes; give examples with their "
                 "labels, or 'unit' or 'directional'"
             )
-        return _classes(Doubles(rows.examples), rows.signs, rows.omitted)
+        return _classes(Doubles(rows.examples), rows.signs.astype(np.float64), rows.omitted)
     return _unit_or_plain_rows(_checked(rows, memory), margin)
 
 
@@ -259,8 +259,7 @@ def _unit_or_plain_rows(doubles: Doubles, margin: Margin) -> Parts:
 
 def _classes(doubles: Doubles, signs: FloatArray, omitted: int | None = None) -> Parts:
     """Return two classes of examples, checked to be finite and in range."""
-    double = signs.astype(np.float64)
-    classes = Classes(doubles.values, double, omitted=omitted, roundings=doubles.roundings)
+    classes = Classes(doubles.values, signs, omitted=omitted, roundings=doubles.roundings)
     if not classes.dimension > 1:
         raise InputError("there are labels but no features; give one column or more")
     norms = classes.example_norms()

@@ -9,13 +9,14 @@ these join the working set. No vector of one number per row is ever formed.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from perceptron_lab.cones.operators.row_parts import RowParts
+from perceptron_lab.cones.operators.row_parts import RowParts, is_dask, parts_of_dask
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError, counted
@@ -26,7 +27,8 @@ from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.core.run_options import Oracle, RunOptions
 from perceptron_lab.core.time_limit import clock_seconds
 from perceptron_lab.numerics.doubles import Doubles
-from perceptron_lab.systems.conic_system import ConicSystem
+from perceptron_lab.numerics.input_checks import signs_of
+from perceptron_lab.systems.conic_system import ConicSystem, Problem, system_of
 from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.passes import At, Evaluation, changed_blocks, without_rows
 from perceptron_lab.systems.system import Loop, System
@@ -56,14 +58,19 @@ class PartedSystem(System):
     unit: bool = True
 
     @property
+    def margin(self) -> Margin:
+        """The name of the margin."""
+        return "unit" if self.unit else "directional"
+
+    @property
     def constraints(self) -> int:
         """Number of rows."""
-        return self.rows.count
+        return self.rows.shape[0]
 
     @property
     def unknowns(self) -> int:
         """Number of columns."""
-        return self.rows.width
+        return self.rows.shape[1]
 
     @property
     def oracles(self) -> Mapping[str, Oracle]:
@@ -74,14 +81,33 @@ class PartedSystem(System):
         """Return the size, and a known lower bound of the margin."""
         return Facts(self.unknowns, self.constraints, margin, unit_rows=self.unit)
 
+    def conic(self) -> ConicSystem:
+        """Return the system of all rows, which this process reads in blocks."""
+        return ConicSystem.from_rows(self.rows, margin=self.margin)
+
     def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
-        """Run an algorithm on working sets, and prove its answers on all rows."""
+        """Run an algorithm on working sets, and prove its answers on all rows.
+
+        For the goal ``budget``, which no answer ends, it runs on all rows.
+        """
         if options.goal == "budget":
-            raise InputError(
-                "goal budget of rows in parts, which are searched for an answer; give decide, "
-                "margin_upper or margin_ratio"
-            )
+            return loop(self.conic(), algorithm, options)
         return _Search(self, algorithm, options, loop).result()
+
+
+def system_of_data(problem: Problem, margin: Margin | None = None) -> System:
+    """Return the system of a problem, as :func:`.system_of`; in parts where its rows are."""
+    pair: Any = problem if isinstance(problem, tuple) and len(problem) == 2 else (problem, None)
+    data, labels = pair
+    if not is_dask(data) and (margin == "geometric" or not isinstance(data, RowParts)):
+        return system_of(problem, margin)
+    if margin not in (None, "unit", "directional"):
+        raise InputError(f"margin {margin!r} of rows in parts; give 'unit' or 'directional'")
+    if is_dask(data):
+        rows = parts_of_dask(data, labels)
+    else:
+        rows = data if labels is None else data.signed(signs_of(labels, data.shape[0]))
+    return PartedSystem(rows, unit=margin != "directional")
 
 
 @dataclass
@@ -109,7 +135,9 @@ class _Search:
     def __post_init__(self) -> None:
         size = self._size(FIRST, 8 * ENTRIES)
         self.indices: IntArray = np.arange(min(self.system.constraints, size))
-        self.working, self.roundings = self.system.rows.rows(self.indices)
+        with self._telling_bracket():
+            self.working = np.asarray(self.system.rows[self.indices], dtype=np.float64)
+        self.roundings = self.system.rows.roundings
 
     def _size(self, multiple: int, entries: int) -> int:
         """Return a number of rows, as many as unknowns or more."""
@@ -160,8 +188,8 @@ class _Search:
         left = min(most, max(0.0, budget.seconds - (clock_seconds() - self.began)))
         updates = max(0, budget.updates - int(self.totals.get("updates", 0)))
         options = replace(self.options, goal=goal, budget=Budget(updates, left), start=start)
-        margin: Margin = "unit" if self.system.unit else "directional"
-        rows = ConicSystem.from_rows(Doubles(self.working, self.roundings), margin=margin)
+        working = Doubles(self.working, self.roundings)
+        rows = ConicSystem.from_rows(working, margin=self.system.margin)
         run = self.loop(rows, self.algorithm, options)
         for name in ("updates", "queries", "iterations", "products", "seconds", "proof_seconds"):
             self.totals[name] = self.totals.get(name, 0) + getattr(run, name)
@@ -178,12 +206,10 @@ class _Search:
         return self.options.goal
 
     def _pass(self, point: FloatArray) -> Evaluation:
-        """Evaluate a point on all rows; an error tells the bracket that is proved before."""
+        """Evaluate a point on all rows."""
         began, at = clock_seconds(), At(point, self._size(GROWTH, ENTRIES), self.system.unit)
-        try:
+        with self._telling_bracket():
             evaluation = self.system.rows.reduce(at, at.combine)
-        except DataError as error:
-            raise DataError(f"{error}; {self._bracket}") from error
         self._refuse_changed(evaluation)
         # Rows of a pass that rounded some are taken as rounded, which widens the proofs
         self.roundings = max(self.roundings, evaluation.roundings)
@@ -199,12 +225,20 @@ class _Search:
         changed = changed_blocks(self.first, evaluation)
         if changed:
             part, block = changed[0]
-            name = getattr(self.system.rows.parts[part], "name", f"part {part}")
+            name = self.system.rows.part_name(part)
             raise DataError(
                 f"{name}: the rows of block {block} changed between two passes "
                 f"({counted(len(changed), 'block')} in all); run again on data that nothing "
                 f"writes to. Of the rows as first read: {self._bracket}"
             )
+
+    @contextmanager
+    def _telling_bracket(self) -> Iterator[None]:
+        """Add the bracket that is proved before to errors of reading."""
+        try:
+            yield
+        except DataError as error:
+            raise DataError(f"{error}; {self._bracket}") from error
 
     @property
     def _bracket(self) -> str:

@@ -71,6 +71,10 @@ class System(ABC):
     def facts(self, margin: float | None = None) -> Facts:
         """Return the facts for bounds; ``margin`` is a known (lower bound of the) margin."""
 
+    def conic(self) -> System:
+        """Return the system with all its data as an operator, where it is another one."""
+        return self
+
     @abstractmethod
     def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
         """Run an algorithm; conic systems leave this to ``loop``."""

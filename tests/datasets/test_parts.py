@@ -249,7 +249,7 @@ def test_sparse_parts_of_different_widths_are_padded(tmp_path: Path) -> None:
     labels = np.array([1.0, -1, 1])
     point = np.arange(1.0, 7.0)
     for memory in (None, LEAST_MEMORY):
-        origin: Any = read_system(tmp_path, memory=memory).origin
+        origin: Any = read_system(tmp_path, memory=memory).conic().origin
         scores = labels * (expected @ point[:-1] + point[-1])
         assert origin.operator.scores(point) == pytest.approx(scores)
 

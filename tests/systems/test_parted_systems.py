@@ -16,9 +16,8 @@ from dask.delayed import delayed  # noqa: E402
 
 from perceptron_lab.certificates.margin import prove_weights  # noqa: E402
 from perceptron_lab.certificates.rounding import exact_dot  # noqa: E402
-from perceptron_lab.cones.operators.parted_rows import PartedRows  # noqa: E402
-from perceptron_lab.cones.operators.row_parts import RowParts  # noqa: E402
-from perceptron_lab.cones.operators.row_source import ArrayRows, LabelledRows  # noqa: E402
+from perceptron_lab.cones.operators.row_parts import DelayedRows, RowParts  # noqa: E402
+from perceptron_lab.cones.operators.row_source import ArrayRows  # noqa: E402
 from perceptron_lab.core.errors import DataError, InputError, RowError  # noqa: E402
 from perceptron_lab.core.goals import Budget  # noqa: E402
 from perceptron_lab.core.results import FloatArray, Result, Status  # noqa: E402
@@ -74,7 +73,7 @@ def test_data_have_one_answer_in_memory_mapped_in_parquet_and_on_dask(
     expected = solve(rows)
     for source in (NumpyRows(tmp_path / "rows.npy"), ParquetRows(tmp_path / "rows.parquet")):
         assert_same_facts(rows, expected, solve(source))
-        parts = PartedSystem(RowParts.of(PartedRows([source])))
+        parts = PartedSystem(RowParts([source]))
         assert_same_facts(rows, expected, solve(parts))
     assert_same_facts(rows, expected, solve(split(rows, size)))
     permuted = solve(split(rows[order], size))
@@ -94,7 +93,7 @@ def test_answers_do_not_depend_on_the_splitting(algorithm: str) -> None:
 def test_equal_margins_go_to_the_lowest_row_numbers() -> None:
     rows = np.ones((50, 2))
     at = At(np.array([1.0, 0.0]), 3, unit=True)
-    parts = RowParts.of(PartedRows([ArrayRows(rows[:20]), ArrayRows(rows[20:])]))
+    parts = RowParts([ArrayRows(rows[:20]), ArrayRows(rows[20:])])
     assert parts.reduce(at, at.combine).indices.tolist() == [0, 1, 2]
 
 
@@ -161,8 +160,8 @@ def test_a_pass_reads_each_block_once() -> None:
 def test_parts_with_labels_are_pickled_without_their_neighbours() -> None:
     rows, signs = np.ones((1000, 3)), np.ones(1000)
     parts = [ArrayRows(rows[:10]), ArrayRows(rows[10:])]
-    parted = RowParts.of(LabelledRows(PartedRows(parts), signs, affine=True))
-    assert (parted.counts, parted.width) == ((10, 990), 4)
+    parted = RowParts(parts).signed(signs)
+    assert parted.shape == (1000, 4)
     assert len(pickle.dumps(parted.parts[0])) < 2000
     assert parted.reduce(Sizes(), operator.add) == 4000
 
@@ -181,9 +180,11 @@ def test_a_part_that_changes_between_passes_is_refused_with_the_bracket() -> Non
         part[7, 3] += 1e-12 * (len(calls) > 2)  # The first working set, the first pass, others
         return ArrayRows(part)
 
-    parts = (delayed(ArrayRows)(rows[:1000]), delayed(changing)())
-    system = PartedSystem(RowParts(parts, (1000, 2000), 6))
-    with pytest.raises(DataError, match=r"block 0 changed between two passes.*was proved before"):
+    first = DelayedRows(delayed(ArrayRows)(rows[:1000]), (1000, 6), "first half")
+    second = DelayedRows(delayed(changing)(), (2000, 6), "second half")
+    system = PartedSystem(RowParts([first, second]))
+    changed = r"second half: the rows of block 0 changed between two passes.*was proved before"
+    with pytest.raises(DataError, match=changed):
         solve(system, "perceptron", goal={"margin_ratio": 0.99})
 
 
@@ -213,12 +214,18 @@ def test_limits_of_a_run_hold_for_all_rounds() -> None:
     assert run.updates <= 3
 
 
+def test_for_the_goal_budget_an_algorithm_runs_on_all_rows() -> None:
+    rows, limits = feasible_rows(14), Budget(updates=50)
+    run = solve(split(rows, 500), "perceptron", goal="budget", budget=limits)
+    expected = solve(rows, "perceptron", goal="budget", budget=limits)
+    assert (run.status, run.updates) == (expected.status, expected.updates)
+    assert run.point.tobytes() == expected.point.tobytes()
+
+
 def test_problems_that_passes_do_not_solve_are_refused() -> None:
     rows = split(feasible_rows(14), 500)
     with pytest.raises(InputError, match="geometric"):
         solve(rows, da.ones(3000), margin="geometric")
-    with pytest.raises(InputError, match="goal budget"):
-        solve(rows, goal="budget")
     with pytest.raises(InputError, match="labels have shape"):
         solve(rows, da.ones(7))
     with pytest.raises(InputError, match="both as collections"):

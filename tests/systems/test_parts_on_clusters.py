@@ -17,7 +17,7 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 import dask.array as da  # noqa: E402
 
-from perceptron_lab.cones.operators.parted_rows import PartedRows  # noqa: E402
+from perceptron_lab.cones.operators.row_parts import RowParts  # noqa: E402
 from perceptron_lab.cones.operators.row_source import ArrayRows  # noqa: E402
 from perceptron_lab.core.errors import DataError  # noqa: E402
 from perceptron_lab.core.results import FloatArray, Status  # noqa: E402
@@ -81,7 +81,7 @@ def test_a_killed_worker_leaves_the_answer_right(seed: int, client: Any) -> None
 
 def test_parts_are_read_by_the_workers_of_a_client(client: Any) -> None:
     rows = rows_of(1)
-    parts = PartedRows([ArrayRows(some) for some in np.split(rows, 4)])
+    parts = RowParts([ArrayRows(some) for some in np.split(rows, 4)])
     client.wait_for_workers(2)
     result = solve(parts)
     assert result.status is Status.FEASIBLE

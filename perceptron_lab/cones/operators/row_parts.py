@@ -1,17 +1,17 @@
-"""Passes over rows in parts, as reductions that dask or this process runs.
+"""Rows in parts: several sources of rows as one, which dask or this process reads.
 
-A part is a :class:`.RowSource` that a worker reads by itself, small when it is pickled, or a
-``dask.delayed.Delayed`` whose value is one. Global row numbers count the rows of all parts in their
-order. A pass maps each block of rows to a small value and combines the values in the order of the
-rows, in any grouping. With a ``distributed.Client`` in this process, or parts that dask holds, dask
-runs the tasks, combines their values in a tree, and repeats those that a dead worker has lost: only
+A part is a :class:`.RowSource`. Global row numbers count the rows of all parts in their order. A
+pass maps each block of rows to a small value and combines the values in the order of the rows, in
+any grouping. With a ``distributed.Client`` in this process, or parts that dask holds, dask runs
+the tasks, combines their values in a tree, and repeats those that a dead worker has lost: only
 combined values leave a worker. Otherwise the parts are read one after the other.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, NamedTuple, TypeVar
@@ -19,14 +19,16 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from perceptron_lab.cones.operators.base import blocks
-from perceptron_lab.cones.operators.parted_rows import PartedRows
 from perceptron_lab.cones.operators.row_source import (
+    MEMORY,
     ArrayRows,
+    Dense,
     LabelledRows,
     RowSource,
     augmented_precision,
+    in_order,
 )
-from perceptron_lab.core.errors import DataError, InputError, PlabError
+from perceptron_lab.core.errors import DataError, InputError, PlabError, RowError
 from perceptron_lab.core.results import AnyArray, FloatArray, IntArray
 
 Value = TypeVar("Value")
@@ -57,54 +59,117 @@ class Block(NamedTuple):
     roundings: int
 
 
-@dataclass(frozen=True)
-class RowParts:
-    """Rows in parts.
+class DelayedRows(RowSource):
+    """Rows that dask computes where they are read.
+
+    Parameters
+    ----------
+    delayed
+        A ``dask.delayed.Delayed``, whose value is a source of these rows.
+    shape
+        Number of rows, and of their entries.
+    name
+        Of the rows, for messages.
+    """
+
+    def __init__(self, delayed: Any, shape: tuple[int, int], name: str) -> None:
+        super().__init__(shape, np.float64)
+        self.delayed, self.name, self._roundings = delayed, name, 0
+
+    @property
+    def roundings(self) -> int:
+        """1 once rows were read of which some numbers were rounded, else 0."""
+        return self._roundings
+
+    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield the blocks of the rows, which are computed together."""
+        rows: RowSource = _computed(self.delayed, [self.delayed], [self.name])
+        yield from rows.blocks()
+        self._roundings = max(self._roundings, rows.roundings)
+
+    def __getitem__(self, indices: IntArray) -> Dense:
+        """Return the rows at the indices; the others do not leave their worker."""
+        return self.rows_of([self], [indices])[0]
+
+    @staticmethod
+    def rows_of(parts: Sequence[DelayedRows], indices: Sequence[IntArray]) -> list[Dense]:
+        """Return the rows of each part at its indices, computed together."""
+        from dask.delayed import delayed
+
+        reading = delayed(_rows_at, pure=False)
+        tasks = [reading(part.delayed, at) for part, at in zip(parts, indices, strict=True)]
+        values = _computed(delayed(list)(tasks), tasks, [part.name for part in parts])
+        for part, (_, roundings) in zip(parts, values, strict=True):
+            part._roundings = max(part._roundings, roundings)
+        return [rows for rows, _ in values]
+
+
+def _rows_at(part: RowSource, indices: IntArray) -> tuple[Dense, int]:
+    return part[indices], part.roundings
+
+
+class RowParts(RowSource):
+    """The rows of several sources, one after the other.
 
     Parameters
     ----------
     parts
-        Sources of rows, or delayed ones, none of them without rows.
-    counts
-        Number of rows of each part.
-    width
-        Number of columns.
+        Sources of rows of one width; single precision stays single if all of them have it.
+    memory
+        See :class:`.RowSource`.
     """
 
-    parts: tuple[Any, ...]
-    counts: tuple[int, ...]
-    width: int
+    def __init__(self, parts: Sequence[RowSource], memory: int = MEMORY) -> None:
+        widths = sorted({part.shape[1] for part in parts})
+        if len(widths) != 1:
+            raise InputError(f"parts of widths {widths}; give one part or more, of one width")
+        counts = [part.shape[0] for part in parts]
+        dtype = np.result_type(*(part.dtype for part in parts))
+        super().__init__((sum(counts), widths[0]), dtype, memory)
+        self.parts = tuple(parts)
+        self.starts: IntArray = np.cumsum([0, *counts[:-1]])
 
-    @classmethod
-    def of(cls, source: RowSource) -> RowParts:
-        """Return the parts of a source of rows, or of labelled examples in parts."""
-        if isinstance(source, LabelledRows):
-            examples = cls.of(source.examples)
-            ends = np.cumsum(examples.counts)[:-1]
-            signs = np.split(source.signs, ends)
-            parts: tuple[RowSource, ...] = tuple(
-                LabelledRows(
-                    part,
-                    part_signs,
-                    affine=source.affine,
-                    omitted=source.omitted,
-                    augment=source.augment,
-                )
-                for part, part_signs in zip(examples.parts, signs, strict=True)
-            )
+    def signed(self, signs: FloatArray) -> RowParts:
+        """Return the rows s_i (x_i, 1) of the examples x_i that these rows are."""
+        pairs = zip(self.parts, np.split(signs, self.starts[1:]), strict=True)
+        parts = [LabelledRows(part, part_signs, affine=True) for part, part_signs in pairs]
+        return RowParts(parts, self.memory)
+
+    @property
+    def roundings(self) -> int:
+        """1 if some numbers of a part were rounded to doubles, else 0."""
+        return max(part.roundings for part in self.parts)
+
+    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield the blocks of all parts."""
+        for part, start in zip(self.parts, self.starts.tolist(), strict=True):
+            for at, rows in part.blocks():
+                yield slice(start + at.start, start + at.stop), rows.astype(self.dtype, copy=False)
+
+    def __getitem__(self, indices: IntArray) -> Dense:
+        """Return the rows at the indices, in this order; only their parts are read."""
+        return in_order(indices, self._increasing)
+
+    def _increasing(self, indices: IntArray) -> Dense:
+        which = np.searchsorted(self.starts, indices, side="right") - 1
+        numbers = np.unique(which).tolist()
+        parts: list[Any] = [self.parts[number] for number in numbers]
+        inside = [indices[which == number] - self.starts[number] for number in numbers]
+        if self.on_dask:
+            rows = DelayedRows.rows_of(parts, inside)
         else:
-            parts = source.parts if isinstance(source, PartedRows) else (source,)
-        return cls(parts, tuple(part.shape[0] for part in parts), source.shape[1])
+            rows = [part[at] for part, at in zip(parts, inside, strict=True)]
+        return np.concatenate([np.empty((0, self.shape[1]), self.dtype), *rows])
 
     @property
-    def count(self) -> int:
-        """Number of rows."""
-        return sum(self.counts)
+    def on_dask(self) -> bool:
+        """Whether dask holds the parts."""
+        return isinstance(self.parts[0], DelayedRows)
 
-    @property
-    def starts(self) -> list[int]:
-        """The global number of the first row of each part."""
-        return [0, *np.cumsum(self.counts)[:-1].tolist()]
+    def part_name(self, number: int) -> str:
+        """Return the file of a part, or its number and those of its rows."""
+        part = self.parts[number]
+        return part.name or _numbered(number, int(self.starts[number]), part.shape[0])
 
     def reduce(
         self, mapped: Callable[[Block], Value], combine: Callable[[Value, Value], Value]
@@ -116,29 +181,31 @@ class RowParts:
         DataError
             If a part cannot be read, or dask cannot end the pass.
         """
-        task = _Reduction(mapped, combine)
-        value: Value = self.over_parts(task, combine, range(len(self.parts)))
+        task, parts = _Reduction(mapped, combine), self.parts
+        places = [
+            _Place(number, start, part.shape, self.part_name(number))
+            for number, (start, part) in enumerate(zip(self.starts.tolist(), parts, strict=True))
+        ]
+        if not (self.on_dask or has_client()):
+            serial: Value = reduce(combine, map(task, parts, places))
+            return serial
+        held = (part.delayed if isinstance(part, DelayedRows) else part for part in parts)
+        arguments = [*zip(held, places, strict=True)]
+        value: Value = by_dask(task, combine, arguments, [place.name for place in places])
         return value
 
-    def rows(self, indices: IntArray) -> tuple[FloatArray, int]:
-        """Return the rows of increasing global numbers, and 1 if their parts rounded numbers.
 
-        Only their parts are read.
-        """
-        which = np.searchsorted(self.starts, indices, side="right") - 1
-        task = partial(_rows_of, indices=indices)
-        return self.over_parts(task, _stacked, np.unique(which).tolist())
+def _numbered(number: int, start: int, count: int) -> str:
+    return f"part {number} (rows {start} to {start + count - 1})"
 
-    def over_parts(
-        self, task: Callable[..., Value], combine: Callable[..., Value], which: Sequence[int]
-    ) -> Value:
-        """Return the values of ``task(part, number, start)`` of some parts, combined."""
-        starts = self.starts
-        arguments = [(self.parts[k], k, starts[k]) for k in which]
-        if not on_dask(self.parts[0]):
-            return reduce(combine, (task(*values) for values in arguments))
-        value: Value = by_dask(task, combine, arguments)
-        return value
+
+class _Place(NamedTuple):
+    """The number of a part, the global one of its first row, its announced shape, and its name."""
+
+    number: int
+    start: int
+    shape: tuple[int, int]
+    name: str
 
 
 @dataclass(frozen=True)
@@ -148,36 +215,34 @@ class _Reduction:
     mapped: Callable[[Block], Any]
     combine: Callable[[Any, Any], Any]
 
-    def __call__(self, part: RowSource, number: int, start: int) -> Any:
+    def __call__(self, part: RowSource, place: _Place) -> Any:
+        number, start, shape, name = place
+        if part.shape != shape:
+            raise DataError(f"{name}: its rows have shape {part.shape}, and {shape} was announced")
         values = (
             self.mapped(Block(start + at.start, rows, number, k, part.roundings))
-            for k, (at, rows) in enumerate(blocks(part))
+            for k, (at, rows) in enumerate(_read(part, name))
         )
-        return reduce(self.combine, values)
+        try:
+            return reduce(self.combine, values)
+        except RowError as error:
+            if not part.name:
+                raise
+            raise DataError(f"{name}: row {error.row - start} {error.fault}") from None
 
 
-def _rows_of(
-    part: RowSource, number: int, start: int, *, indices: IntArray
-) -> tuple[FloatArray, int]:
-    local = indices[(indices >= start) & (indices < start + part.shape[0])] - start
-    return np.asarray(part[local], dtype=np.float64), part.roundings
-
-
-def _stacked(
-    above: tuple[FloatArray, int], below: tuple[FloatArray, int]
-) -> tuple[FloatArray, int]:
-    return np.vstack([above[0], below[0]]), max(above[1], below[1])
-
-
-def on_dask(part: object) -> bool:
-    """Return whether dask runs the tasks: it holds the part, or this process has a client."""
-    distributed: Any = sys.modules.get("distributed")
-    if is_dask(part) or distributed is None:
-        return is_dask(part)
+def _read(part: RowSource, name: str) -> Iterator[tuple[slice, Any]]:
+    """Yield the blocks of a part; a ``DataError`` names it if they cannot be read."""
     try:
-        return distributed.default_client() is not None
-    except ValueError:
-        return False
+        yield from blocks(part)
+    except (PlabError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"{name} cannot be read ({_reason(error)})") from error
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def is_dask(data: object) -> bool:
@@ -185,35 +250,71 @@ def is_dask(data: object) -> bool:
     return hasattr(data, "__dask_graph__")
 
 
-def by_dask(task: Any, combine: Any, arguments: Sequence[tuple[Any, ...]]) -> Any:
+def has_client() -> bool:
+    """Return whether this process has a client of dask's scheduler."""
+    distributed: Any = sys.modules.get("distributed")
+    try:
+        return distributed is not None and distributed.default_client() is not None
+    except ValueError:
+        return False
+
+
+def by_dask(
+    task: Any, combine: Any, arguments: Sequence[tuple[Any, ...]], names: Sequence[str] = ()
+) -> Any:
     """Run a task by dask for each tuple of arguments, and combine the values in a tree.
 
-    Arguments are values, or delayed ones that workers compute.
+    Arguments are values, or delayed ones that workers compute. Names are those of the parts.
     """
     from dask.delayed import delayed
 
     mapped = delayed(task, pure=False, traverse=False)
     folded = delayed(partial(_folded, combine), pure=False)
-    level = [
+    level = tasks = [
         mapped(*(value if is_dask(value) else delayed(value, traverse=False) for value in values))
         for values in arguments
     ]
     while len(level) > 1:
         level = [folded(level[k : k + FAN_IN]) for k in range(0, len(level), FAN_IN)]
+    return _computed(level[0], tasks, names or [f"part {k}" for k in range(len(tasks))])
+
+
+def _computed(task: Any, tasks: Sequence[Any], names: Sequence[str]) -> Any:
+    """Return the value of a task of dask that depends on tasks on named parts."""
     try:
-        return level[0].compute()
+        return task.compute()
     except (PlabError, MemoryError):
         raise
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DataError(
-            f"dask did not end a pass over the rows ({reason}); see that the scheduler and its "
-            "workers run and can read the data"
-        ) from error
+        raise _failure(error, tasks, names) from error
 
 
 def _folded(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
     return reduce(combine, values)
+
+
+def _failure(error: Exception, tasks: Sequence[Any], names: Sequence[str]) -> DataError:
+    """Return the error of a pass, with the name of the part that fails, if one does."""
+    pairs, reason = list(zip(tasks, names, strict=True)), _reason(error)
+    if isinstance(error, CancelledError) or type(error).__module__.startswith("distributed"):
+        # The text is about tasks of dask
+        key, reason = getattr(error, "task", None), type(error).__name__
+        lost = [name for task, name in pairs if key in task.dask]
+        reason += f" at {lost[0]}" if len(lost) == 1 else ""
+    elif name := next((name for task, name in pairs if _fails(task)), ""):
+        return DataError(f"{name} cannot be read ({reason})")
+    return DataError(
+        f"dask did not end a pass over the rows ({reason}); see that the scheduler and its workers "
+        "run and can read the data"
+    )
+
+
+def _fails(task: Any) -> bool:
+    try:
+        task.compute()
+    except Exception:
+        return True
+    return False
 
 
 def parts_of_dask(
@@ -255,8 +356,14 @@ def parts_of_dask(
         positive = _positive_label(signed) if positive is None else positive
         task, width = partial(_as_signed, positive=positive, affine=affine), width + affine
         parts = _parts(task, delayed_blocks, signed.to_delayed().ravel())
-    present = [k for k, count in enumerate(counts) if count]
-    return RowParts(tuple(parts[k] for k in present), tuple(counts[k] for k in present), width)
+    starts = np.cumsum([0, *counts]).tolist()
+    return RowParts(
+        [
+            DelayedRows(part, (count, width), _numbered(number, start, count))
+            for number, (part, start, count) in enumerate(zip(parts, starts, counts, strict=False))
+            if count
+        ]
+    )
 
 
 def known_chunks(data: Any) -> Any:

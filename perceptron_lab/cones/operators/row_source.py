@@ -34,7 +34,14 @@ class RowSource(ABC):
     memory
         Approximate memory in bytes for a pass over the rows, 1 MB or more: a quarter for a block of
         rows in double precision (at least one row), the rest for results.
+
+    Attributes
+    ----------
+    name
+        Of the rows in messages, as that of their file; empty without one.
     """
+
+    name: str = ""
 
     def __init__(self, shape: tuple[int, int], dtype: npt.DTypeLike, memory: int = MEMORY) -> None:
         if memory < LEAST_MEMORY:
@@ -145,7 +152,9 @@ class LabelledRows(RowSource):
         shape = count, width + affine - (omitted is not None)
         super().__init__(shape, augmented_precision(examples.dtype, augment), examples.memory)
         self.examples, self.affine, self.omitted = examples, affine, omitted
-        self.signs, self.augment = signs.astype(self.dtype), augment
+        self.name, self.augment = examples.name, augment
+        # One byte each: they travel to the workers of a cluster in every pass
+        self.signs = signs.astype(np.int8)
 
     @property
     def roundings(self) -> int:

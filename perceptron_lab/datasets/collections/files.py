@@ -194,7 +194,7 @@ class Files(Dataset):
         )
         if self.test_fraction:
             return self._split(name, path, columns, seed)
-        system = read_problem(path, columns, margin=self.margin).system
+        system = read_problem(path, columns, margin=self.margin).system.conic()
         return Problem(name, system, sha256_of_data(path), system.facts())
 
     def _split(self, name: str, path: Path, columns: Columns, seed: int) -> Problem:

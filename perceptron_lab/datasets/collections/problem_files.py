@@ -26,8 +26,9 @@ from perceptron_lab.datasets.formats.lp import read_lp
 from perceptron_lab.datasets.formats.mps import read_mps
 from perceptron_lab.datasets.formats.sdpa import read_with_notes
 from perceptron_lab.datasets.generated.maxcut import maxcut_data
-from perceptron_lab.systems import ConicSystem, System
+from perceptron_lab.systems import System
 from perceptron_lab.systems.constructors import Margin
+from perceptron_lab.systems.parted_system import system_of_data
 from perceptron_lab.systems.pencil import homogenised
 
 
@@ -158,10 +159,10 @@ def read_problem(
         # skipped.
         with in_lines(contents.lines):
             if contents.classes is None:
-                system = ConicSystem.from_rows(contents.rows, margin=margin)
+                system = system_of_data(contents.rows, margin)
             else:
                 classes = contents.two_classes()
-                system = ConicSystem.from_labelled(contents.rows, classes.signs, margin=margin)
+                system = system_of_data((contents.rows, classes.signs), margin)
                 labels = Labels(contents.label, classes.negative, classes.positive)
         notes = tuple(contents.notes)
         return FileProblem(system, features, labels, notes, contents.reading, contents.lines)

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.cones.operators.parted_rows import PartedRows
+from perceptron_lab.cones.operators.row_parts import RowParts
 from perceptron_lab.cones.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.core.errors import (
     DataError,
@@ -222,7 +222,7 @@ def read_contents(
     """Return the numbers of a file of rows or examples; parameters as for ``read_problem``.
 
     With ``exact`` the decimals of a text are kept where no doubles are equal to them. Of parts the
-    rows are a :class:`.PartedRows` if a memory is given, or if the files are larger than 64 MB
+    rows are a :class:`.RowParts` if a memory is given, or if the files are larger than 64 MB
     together, and in memory otherwise.
     """
     columns, kind = columns or Columns(), kind_of(path)
@@ -304,8 +304,8 @@ def _streamed(parts: Sequence[Path], first: Contents, columns: Columns, memory: 
     return described(dict.fromkeys(parts, first), _parted(sources))
 
 
-def _parted(sources: Sequence[FileRows]) -> PartedRows:
-    return PartedRows(sources, memory=sources[0].memory)
+def _parted(sources: Sequence[FileRows]) -> RowParts:
+    return RowParts(sources, memory=sources[0].memory)
 
 
 def _part(path: Path, kind: str, columns: Columns) -> Contents:

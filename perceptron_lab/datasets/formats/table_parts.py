@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.cones.operators.parted_rows import PartedRows
+from perceptron_lab.cones.operators.row_parts import RowParts
 from perceptron_lab.cones.operators.row_source import Dense
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import AnyArray, IntArray
@@ -132,7 +132,7 @@ def joined(parts: dict[Path, Contents], width: int) -> Contents:
 
 def described(parts: dict[Path, Contents], rows: Any) -> Contents:
     """Return rows with the names and notes that the contents of their parts have in common."""
-    sources: Any = rows.parts if isinstance(rows, PartedRows) else ()
+    sources: Any = rows.parts if isinstance(rows, RowParts) else ()
     longest = max(parts.values(), key=lambda contents: len(contents.features or ()))
     names = [part.name for part in parts]
     between = f", {names[0]} to {names[-1]}" if len(names) > 1 else ""

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from perceptron_lab.cones.operators.parted_rows import PartedRows
+from perceptron_lab.cones.operators.row_parts import RowParts
 from perceptron_lab.cones.operators.row_source import (
     LEAST_MEMORY,
     MEMORY,
@@ -173,7 +173,7 @@ class RowsInParts(GeneratedDataset):
         """Return the instance; its sha256 is that of the first block of the first and last part."""
         check_generated(4 * self.rows * self.dimension, self.name)
         parts = self.parts(seed)
-        rows = PartedRows(parts, memory=self.memory)
+        rows = RowParts(parts, memory=self.memory)
         system = ConicSystem.from_rows(rows)
         ends = (next(parts[number].blocks())[1] for number in (0, -1))
         sizes = np.array([self.rows, self.dimension, self.part_rows])

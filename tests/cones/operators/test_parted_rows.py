@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perceptron_lab.cones.operators.parted_rows import PartedRows
+from perceptron_lab.cones.operators.row_parts import RowParts
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, ArrayRows
 from perceptron_lab.core.errors import InputError
 
 ROWS = np.random.default_rng(0).normal(size=(9000, 5))
 
 
-def parted(*cuts: int, single: int = 0) -> PartedRows:
+def parted(*cuts: int, single: int = 0) -> RowParts:
     """Return the rows cut at some places; the first ``single`` parts are in single precision."""
     parts = np.split(ROWS, cuts)
     kinds = [np.float32 if number < single else np.float64 for number in range(len(parts))]
     pairs = zip(parts, kinds, strict=True)
-    return PartedRows([ArrayRows(part.astype(kind), LEAST_MEMORY) for part, kind in pairs])
+    return RowParts([ArrayRows(part.astype(kind), LEAST_MEMORY) for part, kind in pairs])
 
 
 def test_rows_are_those_of_the_parts_in_their_order() -> None:
@@ -41,11 +41,11 @@ def test_precision_is_that_of_the_widest_part() -> None:
 
 def test_numbers_that_were_rounded_in_a_part_are_known() -> None:
     parts = [ArrayRows(ROWS[:3]), ArrayRows(ROWS[3:], roundings=1)]
-    assert PartedRows(parts).roundings == 1
-    assert PartedRows(parts[:1]).roundings == 0
+    assert RowParts(parts).roundings == 1
+    assert RowParts(parts[:1]).roundings == 0
 
 
 @pytest.mark.parametrize("parts", [[], [ArrayRows(ROWS), ArrayRows(ROWS[:, 1:])]])
 def test_parts_have_one_width(parts: list[ArrayRows]) -> None:
     with pytest.raises(InputError, match="give one part or more, of one width"):
-        PartedRows(parts)
+        RowParts(parts)
