@@ -30,6 +30,7 @@ from perceptron_lab.solving.entry import drive_named
 from perceptron_lab.systems.conic_system import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.linear_system import LinearSystem
+from perceptron_lab.systems.parted_system import PartedSystem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,7 +98,8 @@ class ResultAnswer(FileAnswer):
             at, kind = self.problem.lines, "row" if self.problem.lines is None else "line"
             numbers = range(1, len(result.weights) + 1) if at is None else at
             entries = _entries(result.weights, lambda i: f"{kind} {numbers[i]}")
-            listed = f": {entries}" if ConicSystem.of(system).cone.of_rows else ""
+            in_parts = isinstance(system, PartedSystem)
+            listed = f": {entries}" if in_parts or ConicSystem.of(system).cone.of_rows else ""
             lines.append(f"  {of}{listed}")
         lines.append(f"  {size}{classes}; {self.algorithm}")
         return "\n".join([*lines, *(f"  {note}" for note in notes)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -13,11 +14,13 @@ from perceptron_lab.cli.echo import coloured, deprecated, echo, is_quiet, is_ver
 from perceptron_lab.cli.file_answers import FileAnswer
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.solve_options import FORMATS_OF_FILE, WIDTH, solve_options
+from perceptron_lab.cones.operators.row_source import MEMORY
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.goals import Budget, Goal, Width
 from perceptron_lab.core.run_options import RunOptions, Stop, Watch
 from perceptron_lab.datasets.formats.columns import Columns, listed_columns
+from perceptron_lab.datasets.parts import is_parts
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.problems.separation.families.kinds import VARIABLES
 
@@ -30,12 +33,17 @@ _SPECIFIED: Final = ("family", "link", "ties")
 _LINEAR: Final = ("--negative-upper", "--conflict", "--relax")
 _UNUSED: Final = {
     "--verdict": (
-        *("--memory", "--oracle", "-s", "--margin", "--plot", "--ellipsoid", "--optimum"),
+        *("--memory", "--scheduler", "--oracle", "-s", "--margin", "--plot", "--ellipsoid"),
+        "--optimum",
         *_LINEAR,
     ),
-    "--ellipsoid": ("--memory", "--oracle", "-s", "--margin", "--save", "--optimum", *_LINEAR),
+    "--ellipsoid": (
+        *("--memory", "--scheduler", "--oracle", "-s", "--margin", "--save", "--optimum"),
+        *_LINEAR,
+    ),
     "--optimum": (
-        *("--memory", "--oracle", "--margin", "--labels", "--rows", "--drop-missing"),
+        *("--memory", "--scheduler", "--oracle", "--margin", "--labels", "--rows"),
+        "--drop-missing",
         *("--one-hot", "--drop", "--columns", "--positive", "--reference", "--plot"),
         *("--conflict", "--relax"),
     ),
@@ -59,6 +67,7 @@ def command(
     conflict: Literal["one", "all"] | None,
     relax: bool,
     memory: int | None,
+    scheduler: str | None,
     margin: Margin,
     algorithm: str,
     assignments: tuple[str, ...],
@@ -111,7 +120,9 @@ def command(
         if optimum:
             return _asking("optimum")(file, options, columns=columns, **settings)
         settings |= {"conflict": conflict, "relax": relax}
-        return answer(file, columns, options, memory=memory, margin=margin, **settings)
+        with _workers(scheduler, file, margin):
+            size = memory if scheduler is None or memory else MEMORY
+            return answer(file, columns, options, memory=size, margin=margin, **settings)
 
     # Verdicts and ellipsoids report no progress; JSON and -q leave no room for a line
     quiet = as_json or verdict or ellipsoid or is_quiet()
@@ -123,6 +134,23 @@ def command(
     failed = answer_of_file.status is not None and answer_of_file.status.failed
     # What is proved is printed and saved even so: the code alone tells scripts of Ctrl-C
     return 130 if interrupt.asked() else int(failed)
+
+
+@contextmanager
+def _workers(scheduler: str | None, file: Path, margin: Margin) -> Iterator[None]:
+    """Let the workers of a scheduler of dask, if one is given, read the parts of a table."""
+    if scheduler is None:
+        yield
+        return
+    if not is_parts(file) or margin == "geometric":
+        what = f"{file}, which is one file" if not is_parts(file) else "--margin geometric"
+        raise InputError(
+            f"--scheduler with {what}; workers read a folder or a quoted pattern, for the margins "
+            "unit and directional: leave --scheduler out, or the other one"
+        )
+    # By name: dask takes longer to load than most files to solve
+    with registry.loaded("perceptron_lab.experiments.cells.dask_executor:client_of")(scheduler):
+        yield
 
 
 def _of_models(options: Mapping[str, Any]) -> dict[str, Any]:

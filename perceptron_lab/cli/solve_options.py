@@ -173,6 +173,12 @@ _OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
         f"{MEMORY // 10**6}MB, and parts that are larger than that together as well.",
     ),
     click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler whose workers read the parts of a table, with --memory each. The "
+        "answer is that of parts that are read block by block here.",
+    ),
+    click.option(
         "--margin",
         type=click.Choice(["unit", "directional", "geometric"]),
         default="unit",

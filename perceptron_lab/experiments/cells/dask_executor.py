@@ -31,8 +31,8 @@ try:
     import distributed
 except ImportError:
     raise ConfigError(
-        "the executor dask needs dask.distributed; install perceptron-lab[dask], or leave "
-        "--executor out"
+        "clusters of dask need dask.distributed; install perceptron-lab[dask], or leave --executor "
+        "and --scheduler out"
     ) from None
 
 from perceptron_lab.experiments.cells.dask_worker import CellTask, end_run, run_task
@@ -79,7 +79,7 @@ def distribute(
         limits = limits.model_copy(update={"memory": memory_of(limits.memory, workers)})
     # Unique, since other runs may use the same scheduler at the same time
     topic = f"perceptron-lab-{uuid.uuid4().hex}"
-    with _client(scheduler, workers) as client:
+    with client_of(scheduler, workers) as client:
         run = _ClusterRun(client, topic, jobs, progress)
         try:
             yield from run.packed(limits, retries)
@@ -203,7 +203,7 @@ def _gone() -> ConfigError:
 
 
 @contextmanager
-def _client(scheduler: str | None, workers: int) -> Generator[Any]:
+def client_of(scheduler: str | None, workers: int = 1) -> Generator[Any]:
     """Connect to a scheduler, or start a cluster on this machine and connect to it."""
     if scheduler is None:
         with _cluster(workers) as cluster, distributed.Client(cluster) as client:  # type: ignore[no-untyped-call]
