@@ -122,9 +122,9 @@ def prove_infeasible(
     mass = float(operator.row_norms() @ np.abs(ray)) if cone.of_rows else 0.0
     close = cone.of_rows and (float(np.linalg.norm(combined(ray, operator.stored))) <= NEAR * mass)
     if close and exactly is not None:
-        near = _prove_near(operator, cone, ray, exactly)
-        if near is not None:
-            return near
+        proof = _prove_near(operator, cone, ray, exactly)
+        if proof is not None:
+            return proof
     attempts = (_prove_at(operator, cone, ray + shift * centre, close) for shift in SHIFTS)
     first_proof = next((proof for proof in attempts if proof is not None), None)
     return (

@@ -143,9 +143,9 @@ def _workers(scheduler: str | None, file: Path, margin: Margin) -> Iterator[None
         yield
         return
     if not is_parts(file) or margin == "geometric":
-        what = f"{file}, which is one file" if not is_parts(file) else "--margin geometric"
+        refused = f"{file}, which is one file" if not is_parts(file) else "--margin geometric"
         raise InputError(
-            f"--scheduler with {what}; workers read a folder or a quoted pattern, for the margins "
+            f"--scheduler with {refused}; workers read a folder or a quoted pattern, for margins "
             "unit and directional: leave --scheduler out, or the other one"
         )
     # By name: dask takes longer to load than most files to solve

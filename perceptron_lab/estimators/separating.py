@@ -359,7 +359,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """Fit on collections of dask."""
         stated = {"sample_weight": sample_weight is not None, "warm_start": self.warm_start}
         stated["kernel"] = self.kernel is not None
-        for name in (name for name, given in stated.items() if given):
+        for name in (name for name, is_stated in stated.items() if is_stated):
             raise InputError(
                 f"{name} with collections of dask, which have none; leave it out (and rows of "
                 "weight 0 out of X and y), or give data in memory: X.compute()"

@@ -75,6 +75,16 @@ SIZES = {
         "algorithms.7.parameters.longest=1000",
         "seeds=[0]",
     ],
+    "gram_prox": [
+        "problems.0.dimension=5",
+        "problems.0.grid={rows: [20], margin: [0.1]}",
+        "seeds=[0]",
+    ],
+    "decision_lists": [
+        *(f"problems.{i}.{size}" for i in range(2) for size in ("dimension=11", "rows=50")),
+        *(f"problems.{i}.grid.length=[2]" for i in range(2)),
+        "seeds=[0]",
+    ],
 }
 """What is overridden, so that a second or two suffices."""
 REPORTS = {
@@ -86,6 +96,8 @@ REPORTS = {
     "rates": ("rates", 5 * 9),
     "bounds": ("rates", 2 * 12 + 3),
     "margins": ("margins", 6 * 8),
+    "gram_prox": ("summary", 5),
+    "decision_lists": ("summary", 2 * 5),
 }
 """Configuration -> its table, and how many lines it has."""
 DRAWN_FIRST = "margin_effect"

@@ -115,8 +115,7 @@ class BundleMirror(Algorithm[BundleState]):
     systems: ClassVar[Systems] = BOUNDED_ON_ALL
     guarantee: ClassVar[Guarantee] = Guarantee(
         "(1600/63) (L / rho)^2",
-        "phases of the level method, Ben-Tal and Nemirovski (2005)",
-        "Kharechko2009",
+        "ours, by the phases of Ben-Tal and Nemirovski (2005)",
     )
     takes_start: ClassVar[bool] = False
 

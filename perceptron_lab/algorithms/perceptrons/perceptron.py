@@ -154,8 +154,8 @@ class ScreenedState(SweptState):
         if float(np.linalg.norm(self.point)) < 1e30 * longest:
             screen = (self.rows / longest).astype(np.float32)
             products = np.empty((min(size, PRODUCTS // size), size), np.float32)
-            places = np.append(np.full(size, -1), 0)
-            self.screen = screen, longest, products, places
+            slots = np.append(np.full(size, -1), 0)
+            self.screen = screen, longest, products, slots
 
 
 @parameter_record

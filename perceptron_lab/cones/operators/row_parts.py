@@ -182,16 +182,16 @@ class RowParts(RowSource):
             If a part cannot be read, or dask cannot end the pass.
         """
         task, parts = _Reduction(mapped, combine), self.parts
-        places = [
-            _Place(number, start, part.shape, self.part_name(number))
+        positions = [
+            _Position(number, start, part.shape, self.part_name(number))
             for number, (start, part) in enumerate(zip(self.starts.tolist(), parts, strict=True))
         ]
         if not (self.on_dask or has_client()):
-            serial: Value = reduce(combine, map(task, parts, places))
+            serial: Value = reduce(combine, map(task, parts, positions))
             return serial
-        held = (part.delayed if isinstance(part, DelayedRows) else part for part in parts)
-        arguments = [*zip(held, places, strict=True)]
-        value: Value = by_dask(task, combine, arguments, [place.name for place in places])
+        forms = (part.delayed if isinstance(part, DelayedRows) else part for part in parts)
+        arguments = [*zip(forms, positions, strict=True)]
+        value: Value = by_dask(task, combine, arguments, [position.name for position in positions])
         return value
 
 
@@ -199,7 +199,7 @@ def _numbered(number: int, start: int, count: int) -> str:
     return f"part {number} (rows {start} to {start + count - 1})"
 
 
-class _Place(NamedTuple):
+class _Position(NamedTuple):
     """The number of a part, the global one of its first row, its announced shape, and its name."""
 
     number: int
@@ -215,8 +215,8 @@ class _Reduction:
     mapped: Callable[[Block], Any]
     combine: Callable[[Any, Any], Any]
 
-    def __call__(self, part: RowSource, place: _Place) -> Any:
-        number, start, shape, name = place
+    def __call__(self, part: RowSource, position: _Position) -> Any:
+        number, start, shape, name = position
         if part.shape != shape:
             raise DataError(f"{name}: its rows have shape {part.shape}, and {shape} was announced")
         values = (

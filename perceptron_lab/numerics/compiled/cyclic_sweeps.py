@@ -91,7 +91,7 @@ def screened_sweep(
     screen: SingleMatrix,
     longest: float,
     products: SingleMatrix,
-    places: IntVector,
+    slots: IntVector,
     first: int,
     most: int,
     quiet: int,
@@ -109,9 +109,9 @@ def screened_sweep(
         As there, in double precision.
     screen, longest
         The rows divided by R, shape ``(m, n)``, and R >= norm(a) of all rows, norm(x) < 1e30 R.
-    products, places
-        Inner products of the rows with added ones, shape ``(k, m)``, and for each row its place
-        among these or -1, shape ``(m + 1,)``; the last one is the number of places taken.
+    products, slots
+        Inner products of the rows with added ones, shape ``(k, m)``, and for each row its slot
+        among these or -1, shape ``(m + 1,)``; the last one is the number of slots taken.
     first, most, quiet, checks
         As there; rows that are skipped count as looked at.
     """
@@ -141,15 +141,15 @@ def screened_sweep(
             if score <= 0:
                 for j in range(dimension):
                     point[j] += rows[row, j]
-                if places[row] < 0 and places[size] < len(products):
-                    places[row] = places[size]
-                    places[size] += 1
-                    products[places[row]] = np.dot(screen, screen[row])
+                if slots[row] < 0 and slots[size] < len(products):
+                    slots[row] = slots[size]
+                    slots[size] += 1
+                    products[slots[row]] = np.dot(screen, screen[row])
                 left -= 1
-                if places[row] < 0:  # no room for its products
+                if slots[row] < 0:  # no room for its products
                     left = 0
                 else:
-                    added = products[places[row]]
+                    added = products[slots[row]]
                     for i in range(size):
                         scores[i] += added[i]
                 counts[row] += 1.0

@@ -62,8 +62,8 @@ class MergedObservations:
         """Return the distinct rows of both, where the rows of ``later`` follow."""
         import pandas as pd
 
-        count, known = self.count + later.count, len(self.first)
-        copies = np.concatenate([self.copies, later.copies + np.int32(known)])
+        count, distinct = self.count + later.count, len(self.first)
+        copies = np.concatenate([self.copies, later.copies + np.int32(distinct)])
         return MergedObservations(
             pd.concat([self.table, later.table], ignore_index=True),
             np.concatenate([self.first, self.count + later.first]),
@@ -84,7 +84,7 @@ class MergedObservations:
             raise InputError(
                 f"the data hold {len(rows)} distinct rows or more, of {len(columns)} numbers with "
                 f"the label, and memory is for {MOST_NUMBERS} numbers; round or bin the columns, "
-                "or solve(X, y): FEASIBLE proves complete separation, INFEASIBLE that there is none"
+                "or solve(X, y): FEASIBLE proves complete separation, INFEASIBLE excludes it"
             )
         copies = ranks[positions][self.copies]
         return replace(self, table=self.table.iloc[rows], first=self.first[rows], copies=copies)

@@ -21,7 +21,7 @@ from perceptron_lab.reporting.papers.thesis.rescaling import (
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.theory.learning_complexity import least_upper
 
-Place = tuple[int, float]  # (n, rho)
+GridPoint = tuple[int, float]  # (n, rho)
 
 FACTOR = 10.0  # Ratios from here on are shown in white letters
 WORST = 1000.0  # The ratio at the dark end of the scale
@@ -29,19 +29,19 @@ LEAST_BOUND = "least bound of a theorem"
 IN_ROUNDS = "in rounds"
 
 
-def ratios(lines: list[ResistingRuns]) -> dict[Place, tuple[float, bool]]:
-    """Return mistakes over forced ones at each place, and whether all runs have ended there.
+def ratios(lines: list[ResistingRuns]) -> dict[GridPoint, tuple[float, bool]]:
+    """Return mistakes over forced ones at each grid point, and whether all runs have ended there.
 
     The greatest over the runs; of several labels the least, of those that have ended if any has.
     """
-    places: dict[Place, tuple[float, bool]] = {}
+    ratio_at: dict[GridPoint, tuple[float, bool]] = {}
     for line in lines:
-        place, ended = (line.dimension, line.margin), line.entry.feasible
+        point, ended = (line.dimension, line.margin), line.entry.feasible
         ratio = float((line.entry.runs["mistakes"] / line.entry.runs["forced"]).max())
-        known = places.get(place, (math.inf, False))
-        if (not ended, ratio) < (not known[1], known[0]):
-            places[place] = ratio, ended
-    return places
+        earlier = ratio_at.get(point, (math.inf, False))
+        if (not ended, ratio) < (not earlier[1], earlier[0]):
+            ratio_at[point] = ratio, ended
+    return ratio_at
 
 
 @needs(resisting_problems)
@@ -60,8 +60,8 @@ def resisting_map(evidence: Evidence) -> Figure:
     in_rounds = [line for line in lines if line.in_rounds]
     if in_rounds:
         panels[IN_ROUNDS] = ratios(in_rounds)
-    places = dict.fromkeys((line.dimension, line.margin) for line in lines)
-    panels[LEAST_BOUND] = {place: (least_upper(*place) / forced(*place), True) for place in places}
+    grid = dict.fromkeys((line.dimension, line.margin) for line in lines)
+    panels[LEAST_BOUND] = {point: (least_upper(*point) / forced(*point), True) for point in grid}
     figure, axes = drawing.panels(len(panels), 2.4, 0.6, 2.4, sharey=True)
     for panel, (label, values) in zip(axes, panels.items(), strict=True):
         _draw(panel, label, values)
@@ -70,7 +70,7 @@ def resisting_map(evidence: Evidence) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, label: str, values: Mapping[Place, tuple[float, bool]]) -> None:
+def _draw(axes: Axes, label: str, values: Mapping[GridPoint, tuple[float, bool]]) -> None:
     """Draw one panel: a cell for each dimension and margin, with its ratio."""
     dimensions = sorted({n for n, _ in values})
     margins = sorted({rho for _, rho in values}, reverse=True)

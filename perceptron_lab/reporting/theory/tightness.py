@@ -31,6 +31,10 @@ SAMPLES: Final = (
     "central_cuts",
     "sublinear",
     "retraining",
+    "gram_prox",
+    "decision_lists",
+    "deep_separation",
+    "bundle_mirror",
 )
 """The experiments that are read: their runs end with the answers that the theorems speak of."""
 NOT_MEASURED: Final = "no stored run of it ended as its theorem says"

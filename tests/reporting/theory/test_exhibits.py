@@ -109,7 +109,10 @@ def test_every_algorithm_has_a_ratio_or_a_reason(monkeypatch):
     names = [study.algorithm for study in measured]
     assert {*names} | {study.algorithm for study in study} == {*registry.names("algorithm")}
     assert not {*names} & {study.algorithm for study in study}
-    assert all(study.reason not in {"", tightness.NOT_MEASURED} for study in study)
+    assert all(study.reason for study in study)
+    # Stored runs of bundle-mirror are bisections of an objective, of which its theorem says nothing
+    unmeasured = {row.algorithm for row in study if row.reason == tightness.NOT_MEASURED}
+    assert unmeasured == {"bundle-mirror"}
     frame = exhibit("tightness").table.frame
     assert ((frame["reason"] == "") == (frame["problems"] > 0)).all()
 
