@@ -30,6 +30,8 @@ RUN = [
     "perceptron",
     "tau-perceptron",
     "second-order-perceptron",
+    "conic-rescaled-perceptron",
+    "derandomised-rescaled-perceptron",
     "deterministic-rescaled-perceptron",
     "correlation-rescaling",
     "space-dilation",
@@ -42,6 +44,7 @@ RUN = [
     "normalized-perceptron",
     "winnow",
     "von-neumann",
+    "bundle-mirror",
 ]
 
 

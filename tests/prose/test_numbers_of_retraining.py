@@ -28,7 +28,7 @@ def test_the_shares_of_updates_are_those_of_the_sample() -> None:
     seeds = json.loads((SAMPLE / "config.json").read_text())["seeds"]
     assert len(seeds) == 2
     assert "on two instances" in text
-    assert f"each of the {len(table)} algorithms" in text
+    assert f"for {len(table)} algorithms that take a start" in text
     unchanged = int((table["share 0.99"] == 0).sum())
     assert f"If 1 % of the rows are added, {unchanged} algorithms need no further update" in text
     parts = table["share 0.9"] / table["restart"]

@@ -39,7 +39,8 @@ class LabelRequests(Learner):
 
     Figures: ``labels``, ``mistakes``, ``presentations``; of active requests ``halvings`` and
     ``label_bound``; ``labels_to_0.1`` down to ``labels_to_0.001``, the labels
-    after which the error on the test examples was first at most that, where it was. The arrays
+    after which the error on the test examples was first at most that, where it was;
+    ``cpu_seconds``. The arrays
     ``requested`` and ``error_after`` hold errors on the test examples against labels.
 
     Parameters
@@ -82,7 +83,7 @@ class LabelRequests(Learner):
             message=message,
             seconds=seconds,
             iterations=model.presentations,
-            figures=self._counted(model) | _labels_to(requested, errors),
+            figures=self._counted(model) | _labels_to(requested, errors) | {"cpu_seconds": seconds},
             arrays={"requested": requested, "error_after": errors},
         )
 

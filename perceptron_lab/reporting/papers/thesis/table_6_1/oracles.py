@@ -46,9 +46,10 @@ _RESCALING: Final = (
 
 def _margin(outline: Outline, problem: str) -> object:
     """Return a problem's margin, a parameter or part of a graph's name; 0 or None if unknown."""
-    if isinstance(outline.dataset(problem), Maxcut):
+    stated = outline.parameters(problem).get("margin")
+    if stated is None and isinstance(outline.dataset(problem), Maxcut):
         return graph_name(outline.instance(problem)).margin
-    return outline.parameters(problem).get("margin")
+    return stated
 
 
 def with_rescaling(outline: Outline) -> None:
