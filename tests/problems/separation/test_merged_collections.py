@@ -126,3 +126,10 @@ def test_faults_are_named_by_the_row_of_all(monkeypatch: Any) -> None:
     monkeypatch.setattr(merged_collections, "MOST_NUMBERS", 50)
     with pytest.raises(InputError, match=r"distinct rows or more, of 5 numbers.*solve\(X, y\)"):
         separation(split(examples, 30), split(labels, 30))
+
+
+def test_counts_are_merged_by_their_signs() -> None:
+    examples, _ = binary(300, 4)
+    counts = np.arange(1, 301) * (examples[:, 0] > 0)
+    merged = separation(split(examples, 90), split(counts, 90), family="poisson")
+    assert "300 rows, 16 of them distinct" in merged.note
