@@ -120,8 +120,7 @@ def command(
         if optimum:
             return _asking("optimum")(file, options, columns=columns, **settings)
         settings |= {"conflict": conflict, "relax": relax}
-        with _workers(scheduler, file, margin):
-            size = memory if scheduler is None or memory else MEMORY
+        with _workers(scheduler, file, margin, memory) as size:
             return answer(file, columns, options, memory=size, margin=margin, **settings)
 
     # Verdicts and ellipsoids report no progress; JSON and -q leave no room for a line
@@ -137,10 +136,12 @@ def command(
 
 
 @contextmanager
-def _workers(scheduler: str | None, file: Path, margin: Margin) -> Iterator[None]:
-    """Let the workers of a scheduler of dask, if one is given, read the parts of a table."""
+def _workers(
+    scheduler: str | None, file: Path, margin: Margin, memory: int | None
+) -> Iterator[int | None]:
+    """Let the workers of a scheduler, if one is given, read a table's parts; give their memory."""
     if scheduler is None:
-        yield
+        yield memory
         return
     if not is_parts(file) or margin == "geometric":
         refused = f"{file}, which is one file" if not is_parts(file) else "--margin geometric"
@@ -150,7 +151,7 @@ def _workers(scheduler: str | None, file: Path, margin: Margin) -> Iterator[None
         )
     # By name: dask takes longer to load than most files to solve
     with registry.loaded("perceptron_lab.experiments.cells.dask_executor:client_of")(scheduler):
-        yield
+        yield memory or MEMORY
 
 
 def _of_models(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -310,7 +310,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             ``(m, m)`` if the kernel is precomputed. Perceptrons, and ``MaxMarginClassifier``
             without intercept, accept arrays and frames of dask without weights and kernels. Rows
             stay in their parts, few of them are learned at a time, and passes prove the functions.
-            One that does not separate is then the last iterate.
+            A function that does not separate is the last iterate.
         y
             Labels of two classes or more, shape ``(m,)``; a collection of dask if X is one.
         sample_weight

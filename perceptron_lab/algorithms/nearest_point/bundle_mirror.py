@@ -188,10 +188,10 @@ def least_distance(rows: FloatArray, required: FloatArray) -> FloatArray:
     array([0.25, 0.  ])
     """
     multipliers = _multipliers(rows, required)
-    rest = 1.0 - float(required @ multipliers)
-    if rest <= 0.0:
+    total = 1.0 - float(required @ multipliers)
+    if total <= 0.0:
         raise NumericalError("the bundle's level set is empty to rounding")
-    return np.asarray(multipliers / rest)
+    return np.asarray(multipliers / total)
 
 
 def _multipliers(rows: FloatArray, required: FloatArray) -> FloatArray:

@@ -264,7 +264,7 @@ def by_dask(
 ) -> Any:
     """Run a task by dask for each tuple of arguments, and combine the values in a tree.
 
-    Arguments are values, or delayed ones that workers compute. Names are those of the parts.
+    Arguments are values, or delayed ones that workers compute. ``names`` name the parts.
     """
     from dask.delayed import delayed
 

@@ -25,8 +25,8 @@ class ReutersStream(Dataset):
 
     The stream is that of the training documents of the split Mod-Apte in the order of their
     numbers, which follows their dates; test documents are the later ones. A word w of the text
-    counts in column h(w) with the sign s(w), both from a hash of its letters, so that no dictionary
-    is needed and the number of columns is known before the first document:
+    counts in column h(w) with the sign s(w), both from a hash of its letters. No dictionary is
+    needed, and the number of columns is known before the first document:
 
         x_j = sum over words w with h(w) = j of s(w) log(1 + tf(w)),   divided by norm(x).
 
@@ -86,8 +86,8 @@ def hash_table(words: Sequence[str], columns: int) -> sp.csr_array:
            [0., 1., 0., 0.],
            [0., 0., 0., 1.]])
     """
-    digests = [hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words]
-    numbers = np.frombuffer(b"".join(digests), dtype="<u8")
+    hashes = [hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words]
+    numbers = np.frombuffer(b"".join(hashes), dtype="<u8")
     signs = np.where(numbers >> np.uint64(63), 1.0, -1.0)
     at = (numbers % np.uint64(columns)).astype(np.int32)
     starts = np.arange(len(words) + 1, dtype=np.int32)

@@ -70,10 +70,10 @@ def longest_survivor(
     Examples
     --------
     >>> examples, labels = [[1.0, 0.1], [-1.0, 0.2]] * 50, [1, 0] * 50
-    >>> found = longest_survivor(
+    >>> survivor = longest_survivor(
     ...     np.array(examples), labels, mistakes=2, error=0.1, confidence=0.05
     ... )
-    >>> found.labels, found.bound
+    >>> survivor.labels, survivor.bound
     (42, 123)
     """
     if not (mistakes >= 0.0 and 0.0 < error < 1.0 and 0.0 < confidence < 1.0):
