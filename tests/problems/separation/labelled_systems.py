@@ -35,8 +35,17 @@ class Labelled:
         ]
 
 
+    def coefficient_columns(self) -> list[int]:
+        """Columns with a coefficient: the column of ones replaces other constants than 0."""
+        columns = list(map(list, zip(*self.examples.tolist(), strict=True)))
+        replaced = [self.affine and len({*column}) == 1 and column[0] != 0 for column in columns]
+        return [j for j, left_out in enumerate([*replaced, *[False] * self.affine]) if not left_out]
+
+
 @dataclass(frozen=True)
 class Truth:
+    """The verdict, the rows that overlap, and the class of each coefficient of a system."""
+
     verdict: str
     overlap: list[int]
     classes: list[str]
@@ -51,7 +60,7 @@ def truth(system: Labelled) -> Truth:
             overlap |= set() if weighted is None else {i, *weighted}
     kinds = {0: "complete", len(rows): "overlap"}
     classes = []
-    for j in range(len(rows[0])):
+    for j in system.coefficient_columns():
         unit = [int(i == j) for i in range(len(rows[0]))]
         above = weighted_rows(rows, unit) is not None
         below = weighted_rows(rows, [-entry for entry in unit]) is not None

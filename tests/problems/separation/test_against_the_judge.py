@@ -75,6 +75,15 @@ def test_separated_rows_whose_columns_were_conditioned_first() -> None:
     checked(system, truth(system))
 
 
+def test_a_constant_among_the_examples_is_left_out_for_the_column_of_ones() -> None:
+    """Without it the column has a coefficient; columns of zeros always have."""
+    examples = np.array([[0, -2, 0, 1, -1, 2], [1, 2, 0, -1, -1, 0]])
+    for affine in (True, False):
+        system = Labelled(examples, [-1, 1], affine)
+        assert system.coefficient_columns() == ([0, 1, 2, 3, 5, 6] if affine else [*range(6)])
+        checked(system, truth(system))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
 @pytest.mark.parametrize("kind", KINDS)
