@@ -33,7 +33,8 @@ def test_the_answer_by_construction_is_that_of_the_judge(
     finite = None if kind == "complete" else 1
     dataset = SeparationFamilies(kind, 14, finite, 1, gap=gap, degenerate=degenerate)
     task, expected = task_of(dataset, dataset.name, 5), dataset.known_answer(5)
-    judged = truth(Labelled(np.asarray(task.examples), task.labels.astype(int).tolist(), True))
+    design = np.column_stack([np.asarray(task.examples), np.ones(len(task.labels))])
+    judged = truth(Labelled(design, task.labels.astype(int).tolist(), affine=False))
     assert expected.verdict == kind == judged.verdict
     assert np.flatnonzero(~expected.separated).tolist() == judged.overlap
     assert list(expected.classes) == judged.classes

@@ -28,18 +28,15 @@ class Labelled:
     affine: bool
 
     def rows(self) -> list[list[Fraction]]:
-        constant = [1] * self.affine
+        """Signed rows in fractions; the column of ones replaces constants other than 0."""
+        columns = list(zip(*self.examples.tolist(), strict=True))
+        if self.affine:
+            columns = [column for column in columns if len({*column}) > 1 or column[0] == 0]
+            columns.append((1,) * len(self.labels))
         return [
-            [sign * Fraction(value) for value in (*row, *constant)]
-            for row, sign in zip(self.examples.tolist(), self.labels, strict=True)
+            [sign * Fraction(value) for value in row]
+            for row, sign in zip(zip(*columns, strict=True), self.labels, strict=True)
         ]
-
-
-    def coefficient_columns(self) -> list[int]:
-        """Columns with a coefficient: the column of ones replaces other constants than 0."""
-        columns = list(map(list, zip(*self.examples.tolist(), strict=True)))
-        replaced = [self.affine and len({*column}) == 1 and column[0] != 0 for column in columns]
-        return [j for j, left_out in enumerate([*replaced, *[False] * self.affine]) if not left_out]
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ def truth(system: Labelled) -> Truth:
             overlap |= set() if weighted is None else {i, *weighted}
     kinds = {0: "complete", len(rows): "overlap"}
     classes = []
-    for j in system.coefficient_columns():
+    for j in range(len(rows[0])):
         unit = [int(i == j) for i in range(len(rows[0]))]
         above = weighted_rows(rows, unit) is not None
         below = weighted_rows(rows, [-entry for entry in unit]) is not None
