@@ -12,9 +12,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -55,7 +56,12 @@ def run_program(
         If it cannot be started, or does not end in time.
     """
     name, end = Path(command[0]).name, time.monotonic() + seconds
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+    with (
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+        ExitStack() as start,
+    ):
+        start.enter_context(_signals_held_back())
         try:
             process = subprocess.Popen(
                 command,
@@ -70,6 +76,7 @@ def run_program(
             raise NumericalError(f"{name} cannot be run: {error.strerror}") from None
         _RUNNING.append(process)
         try:
+            start.close()
             while process.poll() is None:
                 if time.monotonic() >= end or time_is_up():
                     words = f"{name} has given no answer within {seconds:.3g} s; raise time_limit"
@@ -83,6 +90,25 @@ def run_program(
             _RUNNING.remove(process)
         texts = _text(output), _text(errors)
         return subprocess.CompletedProcess(command, process.returncode, *texts)
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM: raised within Popen, they leave a program nobody knows."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Signals are handled in the main thread
+        return
+    arrived: list[int] = []
+    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in former:
+        signal.signal(number, lambda number, _: arrived.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        for signal_number in arrived:
+            signal.raise_signal(signal_number)
 
 
 def _text(file: IO[bytes]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,6 +91,25 @@ def test_an_interrupt_ends_a_program_with_its_descendants(tmp_path: Path) -> Non
         pytest.raises(KeyboardInterrupt),
     ):
         run_program([script(tmp_path, FOREVER)], tmp_path, 60.0)
+    assert nothing_left(tmp_path)
+
+
+def test_an_interrupt_while_a_program_starts_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    popen = subprocess.Popen
+
+    def started_and_interrupted(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
+        process = popen(*words, **options)
+        while not started(tmp_path):
+            threading.Event().wait(0.01)
+        signal.raise_signal(signal.SIGINT)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", started_and_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_program([script(tmp_path, FOREVER)], tmp_path, 60.0)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert nothing_left(tmp_path)
 
 
