@@ -19,13 +19,19 @@ pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    parts = tmp_path / "parts"
+def written(parts: Path, *, feasible: bool, labelled: bool) -> Path:
+    """Write parts of rows, or of decimals with labels in the column y, and return their folder."""
     parts.mkdir()
-    rows = planted(4, 900, 0.05, np.random.default_rng(0))[0]
-    for number, part in enumerate(np.split(rows, 3)):
-        np.save(parts / f"p-{number}.npy", part)
+    rng = np.random.default_rng(0)
+    rows = planted(4, 900, 0.05, rng)[0] if feasible else infeasible(4, 900, rng)
+    labels = rng.choice([-1.0, 1.0], size=(900, 1))
+    examples = np.hstack([(rows * labels).round(9), labels])
+    for number, at in enumerate(np.split(np.arange(900), 3)):
+        if labelled:
+            file = parts / f"p-{number}.csv"
+            np.savetxt(file, examples[at], "%.9g", ",", header="a,b,c,d,y", comments="")
+        else:
+            np.save(parts / f"p-{number}.npy", rows[at])
     return parts
 
 
@@ -34,23 +40,24 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int,
     return code, json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize("feasible", [True, False])
 def test_workers_give_the_answer_of_one_process_and_a_certificate(
-    feasible: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+    feasible: bool, labelled: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if not feasible:
-        np.save(folder / "p-3.npy", infeasible(4, 50, np.random.default_rng(1)))
-    saved = folder.parent / "answer.npz"
+    folder = written(tmp_path / "parts", feasible=feasible, labelled=labelled)
+    problem, saved = [folder, *["--labels", "y"][: 2 * labelled]], tmp_path / "answer.npz"
     with cluster_of(1, processes=False) as cluster:
         address = cluster.scheduler_address
-        parallel = answer(capsys, folder, "--scheduler", address, "--save", saved)
-    serial = answer(capsys, folder, "--memory", "1MB")
+        parallel = answer(capsys, *problem, "--scheduler", address, "--save", saved)
+    serial = answer(capsys, *problem, "--memory", "1MB")
     assert parallel[0] == serial[0] == 0
+    assert parallel[1]["status"] == ("FEASIBLE" if feasible else "INFEASIBLE")
     assert parallel[1].keys() == serial[1].keys()
     different = {name for name, value in serial[1].items() if parallel[1][name] != value}
     assert different <= {"seconds", "proof_seconds", "total_seconds"}
     assert main(["verify", str(saved)]) == 0
-    into = folder.parent / "certificates"
+    into = tmp_path / "certificates"
     assert main(["certify", str(saved), "--into", str(into)]) == 0
     (certificate,) = into.glob("*.certificate.json")
     assert checker().main([str(certificate), str(folder)]) == 0

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
+from perceptron_lab.cli.main import main
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY
 from perceptron_lab.core.errors import DataError, PlabError
 from perceptron_lab.core.results import Result
@@ -125,6 +126,17 @@ def test_parts_read_in_blocks_have_the_answer_of_parts_in_memory(kind: str, tmp_
     assert first.margin_lower is not None
     assert second.margin_upper is not None
     assert first.margin_lower <= second.margin_upper
+
+
+@pytest.mark.parametrize("separable", [True, False])
+@pytest.mark.parametrize("kind", list(WRITERS))
+def test_saved_answers_of_parts_are_verified(kind: str, separable: bool, tmp_path: Path) -> None:
+    """Also where decimals were doubles in blocks, and are read exactly to verify them."""
+    folder = written(tmp_path / "parts", table(4, separable=separable), kind, [60, 100])
+    labels, saved = ["--labels", LABELS[kind]] if kind in LABELS else [], str(tmp_path / "answer")
+    for memory in ([], ["--memory", "1MB"]):
+        assert main(["solve", str(folder), *labels, *memory, "--save", saved]) == 0
+        assert main(["verify", saved]) == 0
 
 
 def test_parts_are_one_table_with_its_names_and_labels(tmp_path: Path) -> None:
