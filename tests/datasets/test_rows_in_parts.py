@@ -108,3 +108,17 @@ def test_the_instance_is_solved_and_named_by_what_determines_it() -> None:
     for wrong in ({"rows": 0}, {"gap": 0.0}, {"dimension": 1}, {"part_rows": 0}):
         with pytest.raises(ValidationError):
             TypeAdapter(RowsInParts).validate_python(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+def test_workers_prove_a_point_of_the_same_rows() -> None:
+    pytest.importorskip("distributed")
+    parameters = {"rows": 3000, "dimension": 4, "part_rows": 1000}
+    one = RowsInParts(**parameters).problem(0)
+    several = RowsInParts(**parameters, workers=1).problem(0)
+    assert (several.name, several.sha256) == (one.name, one.sha256)
+    result = solve(several.system)
+    assert result.status is Status.FEASIBLE
+    assert result.certificate["passes"] >= 1
+    assert one.system.prove_point(result.point).feasible  # type: ignore[attr-defined]

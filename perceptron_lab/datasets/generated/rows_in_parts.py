@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -18,7 +19,8 @@ from perceptron_lab.cones.operators.row_source import (
     in_order,
 )
 from perceptron_lab.core.refusals import parameter_record
-from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray, IntArray, Result
+from perceptron_lab.core.run_options import RunOptions
 from perceptron_lab.datasets.generated.generator import (
     GeneratedDataset,
     one_thread,
@@ -27,7 +29,9 @@ from perceptron_lab.datasets.generated.generator import (
 )
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.datasets.regular_files import check_generated
-from perceptron_lab.systems import ConicSystem
+from perceptron_lab.systems import ConicSystem, System
+from perceptron_lab.systems.parted_system import PartedSystem
+from perceptron_lab.systems.system import Loop
 
 # Rows generated from one seed; another number would change the rows
 _BLOCK = 2**16
@@ -109,6 +113,32 @@ def scales_of(dimension: int) -> FloatArray:
     return np.linspace(1.0, 0.1, dimension)
 
 
+@dataclass(frozen=True)
+class PartsOnWorkers(PartedSystem):
+    """A parted system whose passes are made by processes of a cluster on this machine.
+
+    Parameters
+    ----------
+    workers
+        Their number; they run as long as the algorithm does.
+    """
+
+    workers: int = 1
+
+    def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
+        """Start the workers, and run the algorithm with them."""
+        import distributed
+
+        dask: Any = distributed  # whose classes have no types
+        ports = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
+        with (
+            dask.LocalCluster(n_workers=self.workers, threads_per_worker=1, **ports) as cluster,
+            dask.Client(cluster) as client,
+        ):
+            client.wait_for_workers(self.workers)
+            return super().driven(algorithm, options, loop)
+
+
 @parameter_record
 class RowsInParts(GeneratedDataset):
     """Rows in parts that are generated where they are read, and never stored; one instance.
@@ -132,6 +162,9 @@ class RowsInParts(GeneratedDataset):
         Rows of a part, 1 or more (default 1000000); the last part may have fewer.
     memory
         Bytes that a pass over a part may take, 1 MB or more (default 64 MB).
+    workers
+        Processes of dask that make the passes, of an algorithm on working sets of rows; 0 (default)
+        for an algorithm on all rows in one process.
     """
 
     rows: Annotated[int, Field(ge=1, le=1_000_000_000)] = 1_000_000
@@ -139,6 +172,7 @@ class RowsInParts(GeneratedDataset):
     gap: Annotated[float, Field(ge=0.001, le=1)] = 0.02
     part_rows: Annotated[int, Field(ge=1)] = 1_000_000
     memory: Annotated[int, Field(ge=LEAST_MEMORY)] = MEMORY
+    workers: Annotated[int, Field(ge=0, le=64)] = 0
 
     @property
     def name(self) -> str:
@@ -174,7 +208,11 @@ class RowsInParts(GeneratedDataset):
         check_generated(4 * self.rows * self.dimension, self.name)
         parts = self.parts(seed)
         rows = RowParts(parts, memory=self.memory)
-        system = ConicSystem.from_rows(rows)
+        system: System = (
+            PartsOnWorkers(rows, workers=self.workers)
+            if self.workers
+            else ConicSystem.from_rows(rows)
+        )
         ends = (next(parts[number].blocks())[1] for number in (0, -1))
         sizes = np.array([self.rows, self.dimension, self.part_rows])
         sha256 = sha256_of_arrays(sizes, *ends)
