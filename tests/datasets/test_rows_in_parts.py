@@ -120,5 +120,10 @@ def test_workers_prove_a_point_of_the_same_rows() -> None:
     assert (several.name, several.sha256) == (one.name, one.sha256)
     result = solve(several.system)
     assert result.status is Status.FEASIBLE
-    assert result.certificate["passes"] >= 1
+    figures = result.certificate["figures"]
+    assert figures["claimed_passes"] == result.certificate["passes"] >= 1
+    assert 5e7 < figures["claimed_worker_memory"] < 2e9
+    assert figures["claimed_worker_seconds"] > 0
+    assert several.measure is not None
+    assert figures["bytes_per_pass"] == several.measure(result.point)["bytes_per_pass"] == 48_000
     assert one.system.prove_point(result.point).feasible  # type: ignore[attr-defined]

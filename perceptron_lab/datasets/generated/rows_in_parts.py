@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from perceptron_lab.cones.operators.row_source import (
     cached_step,
     in_order,
 )
+from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray, IntArray, Result
 from perceptron_lab.core.run_options import RunOptions
@@ -117,6 +119,10 @@ def scales_of(dimension: int) -> FloatArray:
 class PartsOnWorkers(PartedSystem):
     """A parted system whose passes are made by processes of a cluster on this machine.
 
+    A result has the number of passes, the CPU seconds of all workers during the run and the largest
+    memory of a worker in bytes, by the names ``claimed_passes``, ``claimed_worker_seconds`` and
+    ``claimed_worker_memory`` among the figures of its certificate.
+
     Parameters
     ----------
     workers
@@ -136,7 +142,30 @@ class PartsOnWorkers(PartedSystem):
             dask.Client(cluster) as client,
         ):
             client.wait_for_workers(self.workers)
-            return super().driven(algorithm, options, loop)
+            before = client.run(usage)  # which also imports this package
+            result = super().driven(algorithm, options, loop)
+            after = client.run(usage)
+        figures = {
+            **bytes_per_pass(self.rows.shape),
+            f"{UNPROVED}passes": result.certificate["passes"],
+            f"{UNPROVED}worker_seconds": sum(after[name][0] - before[name][0] for name in after),
+            f"{UNPROVED}worker_memory": max(memory for _, memory in after.values()),
+        }
+        return replace(result, certificate=result.certificate | {"figures": figures})
+
+
+def bytes_per_pass(shape: tuple[int, int]) -> dict[str, float]:
+    """Return the bytes of all rows in single precision, by name."""
+    return {"bytes_per_pass": 4.0 * shape[0] * shape[1]}
+
+
+def usage() -> tuple[float, int]:
+    """Return the CPU seconds of this process and its largest memory so far, in bytes."""
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * unit
 
 
 @parameter_record
@@ -216,5 +245,5 @@ class RowsInParts(GeneratedDataset):
         ends = (next(parts[number].blocks())[1] for number in (0, -1))
         sizes = np.array([self.rows, self.dimension, self.part_rows])
         sha256 = sha256_of_arrays(sizes, *ends)
-        size = {"bytes_per_pass": 4.0 * self.rows * self.dimension}
+        size = bytes_per_pass(rows.shape)
         return Problem(self.name, system, sha256, system.facts(self.margin), lambda point: size)
