@@ -113,3 +113,16 @@ def test_the_exponents_are_mapped(tmp_path: Path) -> None:
     assert (table["bound"].notna() == (table["condition"] == "holds")).all()
     assert (table["share"].dropna() < 1.0).all()
     assert (results / "exponents.png").stat().st_size > 1000
+
+
+def test_a_map_of_exponents_without_a_bound_is_drawn(tmp_path: Path) -> None:
+    results = run(
+        "exponents",
+        tmp_path,
+        "problems.0.grid.margin=[0.1]",
+        "algorithms.0.grid.beta=[0.25]",
+        "algorithms.0.grid.gamma=[0.5]",
+        "seeds=[0]",
+    )
+    assert pd.read_csv(results / "exponents.csv")["bound"].isna().all()
+    assert (results / "exponents.png").stat().st_size > 1000

@@ -51,3 +51,8 @@ def test_the_margin_of_the_facts_is_a_lower_bound_that_decides(length: int) -> N
 def test_a_list_has_one_rule_a_feature_at_most() -> None:
     with pytest.raises(InputError, match="5 rules on 4 features"):
         DecisionLists(dimension=5, length=5)
+
+
+def test_examples_of_one_label_are_refused_with_a_remedy() -> None:
+    with pytest.raises(InputError, match="alternate-5x2-2: all labels are equal; give more rows"):
+        DecisionLists(dimension=5, rows=2, length=2).problem(0)

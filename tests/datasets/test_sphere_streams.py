@@ -36,3 +36,8 @@ def test_the_seed_determines_a_stream() -> None:
     assert dataset.names() == ["sphere-3x9-1"]
     with pytest.raises(InputError, match="seed -1"):
         dataset.problem(-1)
+
+
+def test_a_stream_of_one_label_is_refused_with_a_remedy() -> None:
+    with pytest.raises(InputError, match="sphere-2x2-1: all labels are equal; give more rows"):
+        SphereStreams(dimension=2, rows=2).problem(4)

@@ -156,10 +156,20 @@ def test_a_patience_that_is_no_number_of_labels_is_refused(patience: object) -> 
 
 
 def test_zero_and_dependent_examples_are_refused() -> None:
-    with pytest.raises(InputError, match="example 1 is zero; leave it out"):
+    with pytest.raises(InputError, match=r"row 1 is zero .*remove it"):
         active_perceptron([[1.0, 0.0], [0.0, 0.0]], [1, 0])
     with pytest.raises(InputError, match="remove dependent features"):
         whitening(np.array([[1.0, 1.0], [2.0, 2.0]]))
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e154, 1e200])
+def test_sizes_beyond_the_squares_of_doubles(size: float) -> None:
+    """Streams of such norms are refused by name; the whitening of one is that of its multiple."""
+    examples, _, signs = sphere(0, 100)
+    with pytest.raises(InputError, match=r"row 0 has a norm outside 1e-150 \.\. 1e150 \(100 such"):
+        active_perceptron(examples * size, signs)
+    assert whitening(examples * size) * size == pytest.approx(whitening(examples), rel=1e-12)
+    assert np.array_equal(whitening(sp.csr_array(examples)), whitening(examples.tolist()))
 
 
 def planted(seed: int, count: int, margin: float) -> tuple[FloatArray, FloatArray]:
@@ -189,5 +199,10 @@ def test_survivors_need_a_stream_and_probabilities() -> None:
     examples, signs = planted(0, 100, 0.3)
     with pytest.raises(InputError, match="no weight survives 461 labels within 100"):
         longest_survivor(examples, signs, mistakes=0, error=0.01, confidence=0.01)
-    with pytest.raises(InputError, match=r"error=1\.0"):
-        longest_survivor(examples, signs, mistakes=0, error=1.0, confidence=0.01)
+    for numbers in ((0, 1.0, 0.01), (np.inf, 0.1, 0.1), (0, 1e-320, 0.1), (0, 0.1, np.nan)):
+        wrong = dict(zip(("mistakes", "error", "confidence"), numbers, strict=True))
+        with pytest.raises(InputError, match=f"mistakes={numbers[0]}, .*from 0 to 1e.100"):
+            longest_survivor(examples, signs, **wrong)
+    settings = {"mistakes": 20, "error": 0.3, "confidence": 0.1}
+    survivors = [longest_survivor(x, signs, **settings) for x in (examples, sp.csr_array(examples))]
+    assert np.array_equal(survivors[0].weight, survivors[1].weight)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
@@ -100,6 +101,8 @@ class DecisionLists(GeneratedDataset):
     def problem(self, seed: int) -> Problem:
         """Generate the instance; its facts and ``known_l1_margin`` are the margin's lower bound."""
         examples, labels, point = self.generate(seed)
+        if abs(labels.sum()) == self.rows:
+            raise InputError(f"{self.name}: all labels are equal; give more rows or another seed")
         system = ConicSystem.from_labelled(examples, labels)
         problem = self.stated(system, examples, labels, point=point)
         margin = 1.0 / float(np.abs(point).sum())

@@ -7,6 +7,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.refusals import parameter_record
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.generated.margin_sets import random_unit
@@ -57,6 +58,8 @@ class SphereStreams(GeneratedDataset):
                 axes = np.linalg.qr(rng.standard_normal((self.dimension, self.dimension)))[0]
                 lengths = np.geomspace(1.0, self.stretch, self.dimension)
                 examples = examples @ (axes * lengths) @ axes.T
+        if abs(labels[: self.rows].sum()) == self.rows:
+            raise InputError(f"{self.name}: all labels are equal; give more rows or another seed")
         training, test = slice(0, self.rows), slice(self.rows, None)
         task = Task("positive", examples[training], labels[training], examples[test], labels[test])
         system = ConicSystem.from_labelled(task.examples, task.labels, affine=False)

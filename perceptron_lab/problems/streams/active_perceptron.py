@@ -10,7 +10,12 @@ import numpy.typing as npt
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.input_checks import ArrayOrSparse, checked_rows
+from perceptron_lab.numerics.input_checks import (
+    ArrayOrSparse,
+    checked_rows,
+    refuse_extreme_rows,
+)
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.streams.perceptron import is_integer, signs_or_ones
 
 # Examples whose scores are computed in one product
@@ -107,11 +112,10 @@ def active_perceptron(
     """
     if patience is not None and (not is_integer(patience) or patience < 1):
         raise InputError(f"patience={patience!r}; give a whole number, 1 or more, or None")
-    dense = checked_rows(examples)
-    rows = np.asarray(dense if isinstance(dense, np.ndarray) else dense.toarray(), dtype=float)
-    signs, norms = signs_or_ones(labels, len(rows)), np.linalg.norm(rows, axis=1)
-    if not norms.all():
-        raise InputError(f"example {int(np.argmin(norms))} is zero; leave it out")
+    rows = dense(checked_rows(examples))
+    with np.errstate(over="ignore"):
+        signs, norms = signs_or_ones(labels, len(rows)), np.linalg.norm(rows, axis=1)
+    refuse_extreme_rows(rows, norms)
     rows = rows / norms[:, None]
     first = signs[0] * rows[0]
     threshold = math.inf if patience is None else 1.0 / math.sqrt(rows.shape[1])
@@ -135,7 +139,7 @@ def _advance(
     scores = rows @ model.weight
     requested = np.flatnonzero(np.abs(scores) <= model.threshold)
     mistaken = np.flatnonzero(signs[requested] * scores[requested] <= 0.0)
-    until = len(requested) if patience is None else min(len(requested), patience - correct)
+    until = len(requested) if patience is None else min(len(requested), int(patience) - correct)
     if len(mistaken) and mistaken[0] < until:
         at = int(requested[mistaken[0]])
         model.labels += int(mistaken[0]) + 1
@@ -155,7 +159,7 @@ def _advance(
     return 0
 
 
-def whitening(examples: FloatArray) -> FloatArray:
+def whitening(examples: ArrayOrSparse) -> FloatArray:
     """Return C^(-1/2), C the second moments of the rows, shape ``(features, features)``.
 
     No label is needed. For x = M z, z uniform on the sphere and M invertible, C tends to M M' / d,
@@ -165,7 +169,7 @@ def whitening(examples: FloatArray) -> FloatArray:
     Raises
     ------
     InputError
-        If the rows do not span the space, to rounding.
+        If the rows do not span the space, to rounding, or are no finite numbers.
 
     Examples
     --------
@@ -173,7 +177,14 @@ def whitening(examples: FloatArray) -> FloatArray:
     array([[0.177, 0.   ],
            [0.   , 1.414]])
     """
-    values, vectors = np.linalg.eigh(examples.T @ examples / len(examples))
+    rows = dense(checked_rows(examples))
+    # A power of 2 as unit: no square overflows, and no digit changes
+    unit = 2.0 ** np.frexp(np.abs(rows).max())[1]
+    scaled = rows / unit
+    values, vectors = np.linalg.eigh(scaled.T @ scaled / len(rows))
     if values[0] <= 1e-14 * values[-1]:
-        raise InputError("the examples do not span the space; remove dependent features")
-    return np.asarray(vectors / np.sqrt(values) @ vectors.T)
+        raise InputError(
+            "the examples do not span the space, to rounding; remove dependent features, or scale "
+            "all features alike"
+        )
+    return np.asarray(vectors / np.sqrt(values) @ vectors.T / unit)

@@ -10,7 +10,11 @@ import numpy.typing as npt
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.input_checks import ArrayOrSparse, checked_rows
+from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.streams.perceptron import online_perceptron, signs_or_ones
+
+MOST, LEAST = 1e100, 1e-100  # Mistakes at most; error and confidence at least
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Survivor:
 
 
 def longest_survivor(
-    examples: FloatArray,
+    examples: ArrayOrSparse,
     labels: npt.ArrayLike,
     *,
     mistakes: float,
@@ -56,7 +60,7 @@ def longest_survivor(
     examples, labels
         A stream of independent examples as rows, shape ``(m, features)``; two different values.
     mistakes, error, confidence
-        M >= 0, eps and delta in (0, 1).
+        M, 0 to 1e100; eps and delta, 1e-100 or more and below 1.
 
     Raises
     ------
@@ -71,18 +75,19 @@ def longest_survivor(
     --------
     >>> examples, labels = [[1.0, 0.1], [-1.0, 0.2]] * 50, [1, 0] * 50
     >>> survivor = longest_survivor(
-    ...     np.array(examples), labels, mistakes=2, error=0.1, confidence=0.05
+    ...     examples, labels, mistakes=2, error=0.1, confidence=0.05
     ... )
     >>> survivor.labels, survivor.bound
     (42, 123)
     """
-    if not (mistakes >= 0.0 and 0.0 < error < 1.0 and 0.0 < confidence < 1.0):
+    if not (0.0 <= mistakes <= MOST and LEAST <= error < 1.0 and LEAST <= confidence < 1.0):
         raise InputError(
-            f"mistakes={mistakes}, error={error}, confidence={confidence}; give mistakes of 0 or "
-            "more, and the others between 0 and 1"
+            f"mistakes={mistakes}, error={error}, confidence={confidence}; give mistakes from 0 to "
+            f"{MOST:g}, and the others from {LEAST:g} to less than 1"
         )
     patience = math.ceil(math.log((mistakes + 1.0) / confidence) / error)
-    rows = signs_or_ones(labels, len(examples))[:, None] * examples
+    rows = dense(checked_rows(examples))
+    rows = signs_or_ones(labels, len(rows))[:, None] * rows
     at = np.concatenate([[-1], online_perceptron(rows).mistakes.at])
     survived = np.diff(at, append=len(rows)) > patience
     if not survived.any():

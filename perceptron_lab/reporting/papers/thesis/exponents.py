@@ -118,8 +118,8 @@ def exponents_figure(evidence: Evidence) -> Figure:
     figure = drawing.canvas(6.4, 0.4 + 1.7 * len(margins))
     panels = figure.subplots(len(margins), 2, squeeze=False, sharex=True, sharey=True)
     for column, (name, title) in enumerate({"updates": "updates", "bound": "bound"}.items()):
-        values = [pair.entry.median(name) for pair in grid]
-        norm = LogNorm(min(filter(None, values)), max(filter(None, values)))
+        values = [value for pair in grid if (value := pair.entry.median(name))]
+        norm = LogNorm(min(values, default=1.0), max(values, default=10.0))
         for row, margin in enumerate(margins):
             at = [pair for pair in grid if pair.margin == margin]
             shade = _map(panels[row, column], at, name, norm)
