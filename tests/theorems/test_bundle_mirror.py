@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perceptron_lab import Budget, solve
 from perceptron_lab.algorithms.nearest_point.bundle_mirror import (
     ENDING,
     LEVEL,
@@ -67,9 +66,10 @@ def test_the_nearest_point_satisfies_the_conditions_of_kuhn_and_tucker(seed: int
     assert abs(multipliers @ slack) <= 1e-10
 
 
-def test_the_bound_fails_without_the_growth_of_the_distance() -> None:
-    """The perceptron needs more updates than a bundle on rows of a thin margin."""
-    system, _ = feasible_of("rows", 0)
-    bundle = solve(system, ALGORITHM, budget=Budget(updates=10_000))
-    assert bundle.proved
-    assert bundle.updates <= solve(system, "perceptron", budget=Budget(updates=10**6)).updates
+def test_the_phases_add_up_to_the_bound() -> None:
+    """(1 + 2/3)^2 (L / l)^2 for l = U / 2, summed over U >= rho that fall to 3/4 each."""
+    system, margin = feasible_of("rows", 0)
+    facts = ready(ALGORITHM, system).facts(margin)
+    phases = (1 + 1 / ENDING) ** 2 / LEVEL**2 * sum((LEVEL * ENDING) ** (2 * i) for i in range(99))
+    assert ALGORITHM.bound(facts).value == pytest.approx(phases / margin**2)
+    assert ALGORITHM.certificate_bound(facts, 0.1).value == pytest.approx(phases / 0.01 + 1)

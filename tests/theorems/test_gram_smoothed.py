@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,6 +57,12 @@ def test_iterations_stay_within_the_bound_for_the_diameter_itself(seed: int) -> 
     diameter = started(rows)[2].diameter
     assert result.certificate["figures"]["inner_gaps"] <= ALLOWED
     assert result.updates <= 3.0 * math.sqrt(diameter) / margin
+    centre = float(np.linalg.norm(rows.mean(axis=0)))
+    facts = replace(started(rows)[0].facts(margin), centre_norm=centre)
+    limit = 3.0 * (1.0 + centre) / math.sqrt(2.0)
+    assert limit >= 3.0 * math.sqrt(diameter)
+    assert ALGORITHM.bound(facts).value == pytest.approx(limit / margin)
+    assert ALGORITHM.certificate_bound(facts, 0.01).value == pytest.approx(limit / 0.01)
 
 
 @pytest.mark.parametrize("feasible", [True, False], ids=["feasible", "infeasible"])

@@ -159,12 +159,12 @@ class BundleMirror(Algorithm[BundleState]):
         return _multiple(squared_ratio(facts, self.guarantee.source))
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
-        """Return (1600/63) (L / epsilon)^2, since U > epsilon in every phase before."""
-        return _multiple(squared_accuracy(facts, epsilon, self.guarantee.source))
+        """Return (1600/63) (L / epsilon)^2 + 1, as U > epsilon before the last cut."""
+        return _multiple(squared_accuracy(facts, epsilon, self.guarantee.source), 1.0)
 
 
-def _multiple(bound: Bound) -> Bound:
-    return bound if bound.value is None else Bound(FACTOR * bound.value + 1.0, bound.theorem)
+def _multiple(bound: Bound, more: float = 0.0) -> Bound:
+    return bound if bound.value is None else Bound(FACTOR * bound.value + more, bound.theorem)
 
 
 def least_distance(rows: FloatArray, required: FloatArray) -> FloatArray:
