@@ -21,6 +21,7 @@ from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import ETA, dot, root_above, root_below
 from tests.cones.oracles.exact import ExactMatrix, Kind, kind, plus_identity
 from tests.cones.sample_cones import complete
+from tests.repetitions import parts
 
 
 def exact_pencil(cone: Semidefinite, data: FloatArray, point: FloatArray) -> ExactMatrix:
@@ -52,9 +53,10 @@ def random_pencil(rng: np.random.Generator) -> tuple[Semidefinite, FloatArray, F
 
 
 @pytest.mark.slow
-def test_matrix_blocks_are_proved_only_if_exactly_definite() -> None:
+@pytest.mark.parametrize("seeds", parts(1200, kept=100))
+def test_matrix_blocks_are_proved_only_if_exactly_definite(seeds: range) -> None:
     answers: Counter[tuple[bool, bool]] = Counter()
-    for seed in range(1200):
+    for seed in seeds:
         cone, data, point = random_pencil(np.random.default_rng(seed))
         pencil = exact_pencil(cone, data, point)
         definite = kind(pencil) is Kind.DEFINITE
@@ -63,16 +65,17 @@ def test_matrix_blocks_are_proved_only_if_exactly_definite() -> None:
         assert proof.feasible == (proof.margin_lower > 0.0)
         assert eigenvalues_are_at_least(pencil, proof.margin_lower, point), seed
         answers[definite, proof.feasible] += 1
-    assert answers[True, True] > 350
-    assert answers[False, False] > 350
-    assert answers[True, False] < 200
+    assert answers[True, True] > len(seeds) / 3.4
+    assert answers[False, False] > len(seeds) / 3.4
+    assert answers[True, False] < len(seeds) / 6
 
 
-def test_the_rounding_of_the_pencil_is_included() -> None:
+@pytest.mark.parametrize("seeds", parts(800, kept=200))
+def test_the_rounding_of_the_pencil_is_included(seeds: range) -> None:
     """F(y) cancels: what is computed of it is definite, what is exact is not, or conversely."""
     misleading = 0
     cone = complete(2)
-    for seed in range(800):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         data, point = rng.standard_normal((3, 4)), rng.standard_normal(4)
         data[:, -1] = -(data[:, :-1] @ point[:-1]) / point[-1] + cone.identity * 1e-16
@@ -82,7 +85,7 @@ def test_the_rounding_of_the_pencil_is_included() -> None:
         proof = prove_point(Matrix(data), cone, point)
         assert definite or not proof.feasible
         assert eigenvalues_are_at_least(pencil, proof.margin_lower, point)
-    assert misleading > 15
+    assert misleading > len(seeds) / 50
 
 
 def test_the_margin_of_a_matrix_block_is_sharp() -> None:

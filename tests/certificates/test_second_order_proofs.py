@@ -21,7 +21,7 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import ETA, at_least, dot, root_above, root_below
-from tests.repetitions import examples
+from tests.repetitions import examples, parts
 
 PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 RNG = np.random.default_rng
@@ -76,10 +76,11 @@ def test_points_are_decided_exactly_and_the_margin_is_a_lower_bound(
 
 
 @pytest.mark.slow
-def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs() -> None:
+@pytest.mark.parametrize("seeds", parts(600, kept=100))
+def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs(seeds: range) -> None:
     answers: Counter[tuple[bool, bool]] = Counter()
     errors = 0
-    for seed in range(600):
+    for seed in seeds:
         rng = RNG(seed)
         data, point = rng.standard_normal((4, 5)), rng.standard_normal(5)
         length = float(np.linalg.norm(data[:-1] @ point))
@@ -90,16 +91,17 @@ def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs() 
         proof = prove(data, point)
         assert_sound(proof, data, point)
         answers[inside, proof.exact_rows == 4] += 1
-    assert errors > 30
-    assert answers[True, True] > 100
-    assert answers[False, True] > 100
+    assert errors > len(seeds) / 20
+    assert answers[True, True] > len(seeds) / 6
+    assert answers[False, True] > len(seeds) / 6
 
 
 @pytest.mark.slow
-def test_scores_that_cancel_are_enclosed_correctly() -> None:
+@pytest.mark.parametrize("seeds", parts(600, kept=200))
+def test_scores_that_cancel_are_enclosed_correctly(seeds: range) -> None:
     """All scores are about as small as the errors of the sums that they come from."""
     answers: Counter[tuple[bool, bool]] = Counter()
-    for seed in range(600):
+    for seed in seeds:
         rng = RNG(seed)
         data, point = rng.standard_normal((4, 6)), rng.standard_normal(6)
         expected = rng.standard_normal(4) * 10.0 ** rng.uniform(-16, -13)
@@ -111,7 +113,7 @@ def test_scores_that_cancel_are_enclosed_correctly() -> None:
         seems = bool(scores[-1] > np.linalg.norm(scores[:-1]))
         assert_sound(prove(data, point), data, point)
         answers[seems, is_inside(data, point)] += 1
-    assert min(answers[True, False], answers[False, True]) > 10
+    assert min(answers[True, False], answers[False, True]) > len(seeds) / 60
 
 
 @pytest.mark.parametrize("scores", TRIPLES)
@@ -191,8 +193,11 @@ def bounds_the_combination(upper: float, data: FloatArray, weights: FloatArray) 
     return (Fraction(upper) * Fraction(float(weights[-1]))) ** 2 >= square
 
 
-def test_weights_inside_the_cone_bound_the_margin_by_the_norm_of_their_combination() -> None:
-    for seed in range(300):
+@pytest.mark.parametrize("seeds", parts(300, kept=60))
+def test_weights_inside_the_cone_bound_the_margin_by_the_norm_of_their_combination(
+    seeds: range,
+) -> None:
+    for seed in seeds:
         rng = RNG(seed)
         data, u = rng.standard_normal((4, 3)), rng.standard_normal(3)
         if rng.random() < 0.5:

@@ -24,7 +24,7 @@ from perceptron_lab.core.results import FloatArray
 from tests.certificates.exact_margins import ETA, bounds_the_combination
 from tests.cones.oracles.exact import Kind, exact, kind, plus_identity
 from tests.cones.sample_cones import complete
-from tests.repetitions import examples
+from tests.repetitions import examples, parts
 
 PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 
@@ -64,9 +64,10 @@ def test_the_bound_is_true_of_unit_rows(system: tuple[FloatArray, FloatArray]) -
         assert bounds_the_combination(upper, rows[keep], weights[keep], unit_rows=True)
 
 
-def test_subnormal_weights_prove_nothing_wrong() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(300):
+@pytest.mark.parametrize("seeds", parts(300, kept=60))
+def test_subnormal_weights_prove_nothing_wrong(seeds: range) -> None:
+    rng = np.random.default_rng([0, seeds.start])
+    for _ in seeds:
         rows = rng.standard_normal((6, 2)) * 10.0 ** rng.uniform(-3, 1)
         weights = np.asarray(rng.integers(0, 4, 6) * ETA, dtype=float)
         for unit_rows in (False, True):
@@ -120,9 +121,10 @@ def test_only_an_exact_zero_is_called_zero() -> None:
     assert bounds_the_combination(upper, almost, np.ones(2), unit_rows=False)
 
 
-def test_sums_that_nearly_cancel_keep_their_rounding_error() -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(300):
+@pytest.mark.parametrize("seeds", parts(300, kept=60))
+def test_sums_that_nearly_cancel_keep_their_rounding_error(seeds: range) -> None:
+    rng = np.random.default_rng([2, seeds.start])
+    for _ in seeds:
         rows, weights = rng.standard_normal((6, 3)), rng.uniform(0.1, 1.0, 6)
         rows[-1] = -(weights[:-1] @ rows[:-1]) / weights[-1]
         upper = prove_rows(rows, weights, unit_rows=True)

@@ -22,6 +22,7 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.systems import ConicSystem, Counters
 from tests.cones.sample_cones import CONES, arrow, complete
 from tests.families import planted_pencil
+from tests.repetitions import parts
 
 RNG = np.random.default_rng
 KERNELS: list[Kernel] = [Linear(), Polynomial(), Polynomial(degree=2, coef0=0.5), Rbf(), Rbf(2.0)]
@@ -194,8 +195,9 @@ def test_one_block_is_no_product() -> None:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_a_completed_system_has_the_same_cuts_and_whole_weights(form: Any) -> None:
-    rng = RNG(5)
+@pytest.mark.parametrize("seeds", parts(50, kept=10))
+def test_a_completed_system_has_the_same_cuts_and_whole_weights(seeds: range, form: Any) -> None:
+    rng = RNG([5, seeds.start])
     cone = Product([arrow(4), Orthant(2), complete(2), SecondOrder(3), arrow(3)])
     data = rng.standard_normal((cone.size, 3))
     data[:, 0] += 3.0 * cone.identity
@@ -207,7 +209,7 @@ def test_a_completed_system_has_the_same_cuts_and_whole_weights(form: Any) -> No
     assert full.completed() is full
     assert isinstance(full.cone, Product)
     assert all(part.complete for part in full.cone.parts if isinstance(part, Semidefinite))
-    for _ in range(50):
+    for _ in seeds:
         point = rng.standard_normal(3) + np.eye(3)[0]
         ours, expected = system.cut(point), full.cut(point)
         assert (ours is None) == (expected is None)

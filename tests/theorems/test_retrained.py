@@ -18,6 +18,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.core.results import FloatArray, Result, Status
 from tests.families import infeasible, planted
+from tests.repetitions import parts
 from tests.theorems.courses import BUDGET
 
 STARTED = [
@@ -51,16 +52,19 @@ def updates_and_bounds(
 
 
 @pytest.mark.parametrize("normalized", [True, False])
-def test_both_runs_of_the_perceptron_together_keep_its_bound(normalized: bool) -> None:
+@pytest.mark.parametrize("seeds", parts(20, kept=4))
+def test_both_runs_of_the_perceptron_together_keep_its_bound(
+    seeds: range, normalized: bool
+) -> None:
     """And the second keeps that in terms of its start, by a budget that could break either."""
     algorithm, updates = Perceptron(normalized=normalized), np.zeros(2)
-    for seed in range(20):
+    for seed in seeds:
         rows, centre = sorted_rows(seed)
         margin = 0.1 * (1 - 1e-12)
         first, second, refined, bound = updates_and_bounds(rows, centre, margin, algorithm, 57)
         assert second <= refined <= bound - first + 1e-6
         updates += first, second
-    assert (updates > 20).all()
+    assert (updates > len(seeds)).all()
 
 
 @pytest.mark.parametrize("count", [1, 3, 8])
@@ -112,8 +116,9 @@ def outcome(result: Result) -> tuple[Status, int]:
     return result.status, result.updates
 
 
-def test_a_warm_start_is_a_run_from_the_answer_on_the_known_rows() -> None:
-    for seed in range(20):
+@pytest.mark.parametrize("seeds", parts(20, kept=4))
+def test_a_warm_start_is_a_run_from_the_answer_on_the_known_rows(seeds: range) -> None:
+    for seed in seeds:
         rows, _ = sorted_rows(seed)
         for name in ("perceptron", "ellipsoid", "cyclic-perceptron"):
             first = solve(rows[:30], name)

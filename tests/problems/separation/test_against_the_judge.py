@@ -15,6 +15,7 @@ from perceptron_lab.problems.separation.pair_verification import faults
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from tests.problems.separation.konis import konis_separates
 from tests.problems.separation.labelled_systems import KINDS, Labelled, Truth, labelled, truth
+from tests.repetitions import parts
 
 SMALL = (16, 4)
 
@@ -40,8 +41,9 @@ def proved_upper_with(verdict: SeparationVerdict) -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_systems_of_every_kind(kind: str) -> None:
-    for seed in range(20):
+@pytest.mark.parametrize("seeds", parts(20, kept=4))
+def test_systems_of_every_kind(seeds: range, kind: str) -> None:
+    for seed in seeds:
         checked(labelled(kind, seed, SMALL), small_truth(kind, seed))
 
 

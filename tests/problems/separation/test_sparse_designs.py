@@ -19,6 +19,7 @@ from perceptron_lab.problems.separation.pairs import null_vectors
 from perceptron_lab.problems.separation.row_span import RowSpan
 from tests.problems.separation.labelled_systems import KINDS, truth
 from tests.problems.separation.labelled_systems import labelled as system_of
+from tests.repetitions import parts
 
 Rng = np.random.Generator
 
@@ -42,8 +43,9 @@ def two_effects(rng: Rng, count: int, levels: int) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sparse_systems_of_every_kind(kind: str, all_sparse: None) -> None:
-    for seed in range(12):
+@pytest.mark.parametrize("seeds", parts(12, kept=4))
+def test_sparse_systems_of_every_kind(seeds: range, kind: str, all_sparse: None) -> None:
+    for seed in seeds:
         system = system_of(kind, seed, (16, 4))
         expected = truth(system)
         verdict = separation(system.examples, system.labels, affine=system.affine)
