@@ -129,7 +129,7 @@ def test_rounded_twins_are_infeasible_near_the_known_weights(
 
 @pytest.mark.slow
 @SHAPED
-@pytest.mark.parametrize("delta", [1e-5, 1e-6, 1e-7, 1e-8])
+@pytest.mark.parametrize("delta", repeated([1e-5, 1e-8, 1e-6, 1e-7], kept=2))
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_auto_proves_twins_infeasible(shape: dict[str, Any], delta: float, seed: int) -> None:
     record = ConditionedCones(side="infeasible", delta=delta, **shape)
@@ -138,7 +138,7 @@ def test_auto_proves_twins_infeasible(shape: dict[str, Any], delta: float, seed:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", repeated([5, 10, 20, 30, 50], kept=3))
+@pytest.mark.parametrize("order", repeated([5, 20, 10, 30, 50], kept=2))
 @pytest.mark.parametrize("seed", repeated(range(3), kept=1))
 def test_auto_proves_twins_of_a_margin_of_a_hundred_millionth(order: int, seed: int) -> None:
     record = ConditionedCones(

@@ -43,7 +43,9 @@ def factored_by_numpy(matrix: FloatArray) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "count"), repeated([(2006, 1000), (2007, 2000)], kept=1))
+@pytest.mark.parametrize(
+    ("seed", "count"), repeated([(2006, 300), (2006, 1000), (2007, 2000)], kept=1)
+)
 def test_no_matrix_on_the_edge_is_called_definite_where_a_plain_factorisation_errs(
     seed: int, count: int
 ) -> None:
@@ -64,14 +66,15 @@ def test_no_matrix_on_the_edge_is_called_definite_where_a_plain_factorisation_er
 
 
 @pytest.mark.slow
-def test_the_bound_holds_on_adversarial_matrices_and_is_informative() -> None:
+@pytest.mark.parametrize("count", repeated([200, 1200], kept=1))
+def test_the_bound_holds_on_adversarial_matrices_and_is_informative(count: int) -> None:
     silent = 0
-    for matrix in all_matrices(1200):
+    for matrix in all_matrices(count):
         bound = lowest_eigenvalue_bound(matrix)
         assert bounds_from_below(bound, matrix), matrix
         assert bound <= np.linalg.eigvalsh(matrix)[0] + 1e-12 * np.linalg.norm(matrix)
         silent += bound == -math.inf and bool(matrix.any())
-    assert silent < 12
+    assert silent < count / 100
 
 
 @PROPERTY

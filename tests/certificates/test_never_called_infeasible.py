@@ -48,13 +48,13 @@ def candidate_rows(rows: FloatArray, rng: np.random.Generator) -> Iterator[Float
 
 
 @pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])
-@pytest.mark.parametrize("block", repeated(range(4), kept=1))
+@pytest.mark.parametrize("block", repeated(range(12), kept=1))
 def test_rows_of_any_margin_are_never_called_infeasible(
     monkeypatch: pytest.MonkeyPatch, block: int, steps: int
 ) -> None:
     """Without steps the weights are judged as they are."""
     monkeypatch.setattr(infeasibility, "STEPS", steps)
-    for seed in range(30 * block, 30 * block + 30):
+    for seed in range(10 * block, 10 * block + 10):
         rng = RNG(seed)
         dimension = int(rng.integers(2, 6))
         count = dimension + int(rng.integers(0, 8))
@@ -108,7 +108,7 @@ def test_systems_of_any_margin_are_never_called_infeasible(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])
-@pytest.mark.parametrize("block", repeated(range(5), kept=1))
+@pytest.mark.parametrize("block", repeated(range(15), kept=1))
 def test_nothing_is_proved_where_q_is_hardly_above_one(
     monkeypatch: pytest.MonkeyPatch, block: int, steps: int
 ) -> None:
@@ -119,7 +119,7 @@ def test_nothing_is_proved_where_q_is_hardly_above_one(
     """
     monkeypatch.setattr(infeasibility, "STEPS", steps)
     trials = 0
-    for seed in range(300 * block, 300 * block + 300):
+    for seed in range(100 * block, 100 * block + 100):
         rng = RNG(seed)
         count = int(rng.integers(3, 9))
         u = rng.random(count) * 10.0 ** rng.uniform(-17, -3)
@@ -134,7 +134,7 @@ def test_nothing_is_proved_where_q_is_hardly_above_one(
         if is_feasible(rows, z):
             trials += 1
             assert prove_infeasible(Matrix(rows), Orthant(count), np.ones(count)) is None, seed
-    assert trials > 180
+    assert trials > 60
 
 
 @pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])

@@ -242,7 +242,7 @@ def test_answers_on_cones_do_not_depend_on_the_unit(size: float, algorithm: str)
     if algorithm in ("ellipsoid", "simplex-cuts"):
         parameters = {"margin": min(1e-9 * size, 0.5)}
     selected = registry.load("algorithm", algorithm)(**parameters)
-    result = solve(scaled, selected, seed=1, budget=Budget(updates=20_000))
+    result = solve(scaled, selected, seed=1, budget=Budget(updates=2000))
     if algorithm in ("rescaled-perceptron", "relaxed-perceptron"):
         assert result.status in DECIDED | {Status.UPDATE_LIMIT}
     else:

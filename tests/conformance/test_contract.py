@@ -185,7 +185,7 @@ class Tally:
             # Others look at single rows, or multiply by a part of them before the first update
             [n for n in ITERATIVE if n not in {*DENSE_ONLY, "sublinear-mirror-prox", "retrained"}],
         ),
-        step=2,
+        step=5,
     ),
 )
 def test_products_equal_true_applications(

@@ -25,6 +25,7 @@ from perceptron_lab.experiments.configuration.loader import instances_of, load_e
 from perceptron_lab.experiments.configuration.plan import plan
 from perceptron_lab.experiments.configuration.yaml_source import Source, read_source
 from perceptron_lab.experiments.storage.results_folder import output_folder
+from tests.repetitions import thinned
 from tests.robustness.mutations import outcome
 
 NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}")
@@ -32,7 +33,7 @@ NASTY = st.text("./~\\-_ aZ09\0\n\t:*?\"<>|$`'äß١", max_size=70) | st.text(ma
 BAD = ["", ".", "..", "../x", "/x", "a/b", "a\\b", "a\0", "a\n", "x" * 65, "ä", "a b", "a:b"]
 
 
-@pytest.mark.parametrize("name", sorted(gallery()))
+@pytest.mark.parametrize("name", thinned(sorted(gallery()), step=7))
 def test_names_of_shipped_experiments(name: str) -> None:
     config = load_experiment(gallery()[name]).config
     assert NAME.fullmatch(config.experiment)

@@ -21,6 +21,7 @@ from perceptron_lab.solving import implied_equalities as module
 from perceptron_lab.solving.implied_equalities import implied_equalities
 from perceptron_lab.systems.elimination import with_equations
 from perceptron_lab.systems.pencil import homogenised
+from tests.repetitions import thinned
 
 Rows = list[tuple[list[float], float]]
 # x_1 = x_2 = x_3 by a chain; x_1 = x_2 = 1/2, and x = (1/2, 1/2, 1/2), by several rows together
@@ -97,7 +98,7 @@ def exact_x(result: Result) -> list[Fraction]:
     return [Fraction(entry) / Fraction(result.point[0]) for entry in result.point[1:].tolist()]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thinned(CASES, step=3))
 def test_rows_are_closed_and_cones_strict(name: str) -> None:
     rows, radius, count, kind = CASES[name]
     system = homogenised(parse_sdpa(text_of(rows, radius)))

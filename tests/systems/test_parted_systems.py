@@ -59,7 +59,7 @@ def assert_same_facts(rows: FloatArray, one: Result, other: Result) -> None:
             assert result.weights.min() >= 0.0
 
 
-@pytest.mark.parametrize("seed", thinned(range(20), step=9))
+@pytest.mark.parametrize("seed", thinned(range(20), step=13))
 def test_data_have_one_answer_in_memory_mapped_in_parquet_and_on_dask(
     seed: int, tmp_path: Path
 ) -> None:

@@ -124,7 +124,7 @@ def test_where_double_precision_ends_the_path_rescaling_continues(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delta", [1e-7, 1e-8])
+@pytest.mark.parametrize("delta", repeated([1e-7, 1e-8], kept=1))
 @pytest.mark.parametrize("seeds", parts(3, kept=1))
 def test_the_final_claim_of_the_path_waits_for_rescaling(delta, seeds):
     """Interior-point alone bounds the margin; what comes after it proves that there is none."""

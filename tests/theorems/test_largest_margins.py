@@ -15,6 +15,7 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.collections.tabular import Tabular
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.systems.constructors import geometric_bracket
+from tests.repetitions import repeated
 
 
 def breast_cancer() -> ConicSystem:
@@ -84,7 +85,7 @@ def test_2000_epochs_a_round_come_to_99_percent(name: str, location: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("location", PLACES)
+@pytest.mark.parametrize("location", repeated(PLACES, kept=1))
 def test_so_they_do_on_breast_cancer_with_all_monomials_of_degree_2(location: str) -> None:
     check(breast_cancer(), **PLACES[location])
 

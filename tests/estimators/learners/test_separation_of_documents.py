@@ -11,10 +11,13 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.reuters import Reuters
 from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
+from tests.repetitions import repeated
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "conflicting"), [("trade", True), ("corn", False)])
+@pytest.mark.parametrize(
+    ("name", "conflicting"), repeated([("trade", True), ("corn", False)], kept=1)
+)
 def test_few_documents_prove_inseparability(
     categories: Reuters, name: str, conflicting: bool, tmp_path: Path
 ) -> None:

@@ -23,7 +23,7 @@ from perceptron_lab.problems.ellipsoids.soft.boundedness import (
     marginal_value,
 )
 from perceptron_lab.problems.ellipsoids.soft.separation_ratio import SoftSeparation, soft_separation
-from tests.repetitions import examples
+from tests.repetitions import examples, repeated
 
 Data = tuple[FloatArray, FloatArray]
 
@@ -78,7 +78,7 @@ def test_generation_finds_the_same_optimum(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slack", [100, 1000, 1900])
+@pytest.mark.parametrize("slack", repeated([100, 1900, 1000], kept=2))
 def test_thousands_of_examples_take_few_unknowns(
     slack: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
