@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,9 +23,9 @@ from perceptron_lab.core.errors import DataError, InputError, counted
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.goals import Budget, Goal, MarginRatio
 from perceptron_lab.core.proved_outcome import ProvedOutcome
-from perceptron_lab.core.results import FloatArray, IntArray, Result, Status
+from perceptron_lab.core.results import PROVED, FloatArray, IntArray, Result, Status, Trace
 from perceptron_lab.core.run_options import Oracle, RunOptions
-from perceptron_lab.core.time_limit import clock_seconds
+from perceptron_lab.core.time_limit import ALLOWANCE, SHARE, TimeIsUp, clock_seconds, time_limit
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import signs_of
 from perceptron_lab.systems.conic_system import ConicSystem, Problem, system_of
@@ -38,6 +38,8 @@ from perceptron_lab.systems.system import Loop, System
 FIRST, GROWTH, ENTRIES = 200, 50, 2**19
 # Algorithms whose points are moved towards the largest margin of the working set, and the ratio
 CENTRED, RATIO = frozenset({"auto", "minimum-norm-point"}), 0.9
+# The status, and the reason, where a limit of the caller ended a pass
+LATE = Status.TIME_LIMIT, "no time was left for a pass over the rows"
 # Rows up to which a result has a weight for each
 MOST_WEIGHTS = 2**24
 
@@ -88,7 +90,8 @@ class PartedSystem(System):
     def driven(self, algorithm: Any, options: RunOptions, loop: Loop) -> Result:
         """Run an algorithm on working sets, and prove its answers on all rows.
 
-        For the goal ``budget``, which no answer ends, it runs on all rows.
+        The time limit also ends a pass, which then proves nothing. For the goal ``budget``, which
+        no answer ends, the algorithm runs on all rows, and the limit is checked between its steps.
         """
         if options.goal == "budget":
             return loop(self.conic(), algorithm, options)
@@ -135,9 +138,14 @@ class _Search:
     def __post_init__(self) -> None:
         size = self._size(FIRST, 8 * ENTRIES)
         self.indices: IntArray = np.arange(min(self.system.constraints, size))
-        with self._telling_bracket():
+        self.working, self.roundings = np.empty((0, self.system.unknowns)), 0
+
+    def _begin(self) -> bool:
+        """Read the first working set; return whether the time limit leaves time for it."""
+        with self._reading():
             self.working = np.asarray(self.system.rows[self.indices], dtype=np.float64)
         self.roundings = self.system.rows.roundings
+        return len(self.working) > 0
 
     def _size(self, multiple: int, entries: int) -> int:
         """Return a number of rows, as many as unknowns or more."""
@@ -151,20 +159,23 @@ class _Search:
 
     def result(self) -> Result:
         """Run rounds until the goal is reached, a limit is, or no row joins."""
+        if not self._begin():
+            return self._finished(self._nothing_run(), *(self._limit() or LATE))
         while True:
             run = self._centred(self._run(self._inner_goal))
             # A point that the working set has not separated is none of all rows
-            evaluation = self._pass(run.point)
+            evaluation, limit = self._pass(run.point), self._limit()
             if run.status is not Status.FEASIBLE:
-                return self._finished(run, run.status, run.message)
+                ended = limit if limit and limit[0] is run.status else (run.status, run.message)
+                return self._finished(run, *ended)
+            if evaluation is None:
+                return self._finished(run, *(limit or LATE))
             if evaluation.feasible and self._reached(Status.FEASIBLE):
                 return self._finished(run, Status.FEASIBLE, "the point is proved strictly feasible")
             new = ~np.isin(evaluation.indices, self.indices)
-            limit = self._limit()
             if limit or not new.any():
-                status, reason = limit or (Status.UNVERIFIED, "no row joins the working set")
-                status = Status.FEASIBLE if self.best is not None else status
-                return self._finished(run, status, reason)
+                no_row = Status.UNVERIFIED, "no row joins the working set"
+                return self._finished(run, *(limit or no_row))
             self.indices = np.concatenate([self.indices, evaluation.indices[new]])
             self.working = np.concatenate([self.working, evaluation.rows[new]])
 
@@ -205,11 +216,14 @@ class _Search:
                 return MarginRatio((1.0 + ratio) / 2.0)
         return self.options.goal
 
-    def _pass(self, point: FloatArray) -> Evaluation:
-        """Evaluate a point on all rows."""
+    def _pass(self, point: FloatArray) -> Evaluation | None:
+        """Evaluate a point on all rows; None if the time limit ends that."""
         began, at = clock_seconds(), At(point, self._size(GROWTH, ENTRIES), self.system.unit)
-        with self._telling_bracket():
+        evaluation: Evaluation | None = None
+        with self._reading():
             evaluation = self.system.rows.reduce(at, at.combine)
+        if evaluation is None:
+            return None
         self._refuse_changed(evaluation)
         # Rows of a pass that rounded some are taken as rounded, which widens the proofs
         self.roundings = max(self.roundings, evaluation.roundings)
@@ -233,10 +247,17 @@ class _Search:
             )
 
     @contextmanager
-    def _telling_bracket(self) -> Iterator[None]:
-        """Add the bracket that is proved before to errors of reading."""
+    def _reading(self) -> Iterator[None]:
+        """Add the bracket that is proved before to errors, and end at the time limit of proofs."""
+        budget, spent = self.options.budget.seconds, clock_seconds() - self.began
+        left = max(0.0, ALLOWANCE + (1.0 + SHARE) * budget - spent)
+        stop = self.options.stop
         try:
-            yield
+            with (
+                suppress(TimeIsUp),
+                time_limit(left, None if stop is None else lambda: stop() is not None),
+            ):
+                yield
         except DataError as error:
             raise DataError(f"{error}; {self._bracket}") from error
 
@@ -257,7 +278,7 @@ class _Search:
     def _limit(self) -> tuple[Status, str] | None:
         """Return the status of a budget that is spent, and the reason."""
         budget = self.options.budget
-        if self.totals["updates"] >= budget.updates:
+        if self.totals.get("updates", 0) >= budget.updates:
             return Status.UPDATE_LIMIT, f"the budget of {budget.updates} updates is spent"
         if clock_seconds() - self.began >= budget.seconds:
             return Status.TIME_LIMIT, f"the budget of {budget.seconds:g} seconds is spent"
@@ -282,12 +303,12 @@ class _Search:
         }
         rounds = f"{counted(self.passes, 'pass', 'passes')} over the rows"
         totals: dict[str, Any] = dict(self.totals)
-        totals["products"] += self.passes
-        totals["seconds"] += self.pass_seconds
+        totals["products"] = totals.get("products", 0) + self.passes
+        totals["seconds"] = totals.get("seconds", 0.0) + self.pass_seconds
         return replace(
             run,
             status=status,
-            proved=status in (Status.FEASIBLE, Status.INFEASIBLE) or run.proved,
+            proved=status in PROVED,
             point=point,
             weights=self._all_weights(carrying),
             margin_lower=self.lower,
@@ -299,6 +320,13 @@ class _Search:
             goal=self.options.goal,
             goal_reached=self._reached(status),
         )
+
+    def _nothing_run(self) -> Result:
+        """Return the result of a limit that left no time to run."""
+        point, bound = np.zeros(self.system.unknowns), self.algorithm.bound(self.system.facts())
+        proofs, counts, seconds = (None, None, None), (0, 0, 0), (0.0, 0.0, 0.0, 0.0)
+        fields: Any = (point, *proofs, *counts, *seconds, Trace(), {}, bound, "")
+        return Result(Status.TIME_LIMIT, False, *fields)
 
     def _all_weights(self, carrying: IntArray) -> FloatArray | None:
         """Return a weight for each row, if these are not too many."""

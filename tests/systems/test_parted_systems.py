@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,14 @@ from dask.delayed import delayed  # noqa: E402
 
 from perceptron_lab.certificates.margin import prove_weights  # noqa: E402
 from perceptron_lab.certificates.rounding import exact_dot  # noqa: E402
-from perceptron_lab.cones.operators.row_parts import DelayedRows, RowParts  # noqa: E402
+from perceptron_lab.cones.operators import row_parts  # noqa: E402
+from perceptron_lab.cones.operators.row_parts import (  # noqa: E402
+    DelayedRows,
+    RowParts,
+    parts_of_dask,
+)
 from perceptron_lab.cones.operators.row_source import ArrayRows  # noqa: E402
+from perceptron_lab.core import time_limit  # noqa: E402
 from perceptron_lab.core.errors import DataError, InputError, RowError  # noqa: E402
 from perceptron_lab.core.goals import Budget  # noqa: E402
 from perceptron_lab.core.results import FloatArray, Result, Status  # noqa: E402
@@ -200,6 +207,19 @@ def test_a_part_that_cannot_be_read_ends_the_run_with_the_bracket() -> None:
         solve(array)
 
 
+def test_a_part_that_kills_its_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    scheduler = pytest.importorskip("distributed.scheduler")
+    array = split(feasible_rows(11), 1000)
+
+    def killed(task: Any) -> None:
+        raise scheduler.KilledWorker((array.name, 1, 0), SimpleNamespace(address=""), 3)
+
+    rows = parts_of_dask(array)
+    monkeypatch.setattr(row_parts, "_in_time", killed)
+    with pytest.raises(DataError, match=r"\(KilledWorker at part 1 \(rows 1000 to 1999\)\)"):
+        rows.reduce(Sizes(), operator.add)
+
+
 @pytest.mark.parametrize(("value", "fault"), [(np.nan, "holds NaN"), (0.0, "is zero")])
 def test_a_row_that_makes_no_system_is_named_by_its_global_number(value: float, fault: str) -> None:
     rows = feasible_rows(12)
@@ -213,6 +233,68 @@ def test_limits_of_a_run_hold_for_all_rounds() -> None:
     run = solve(split(rows, 400), "perceptron", budget=Budget(updates=3))
     assert run.status is Status.UPDATE_LIMIT
     assert run.updates <= 3
+
+
+class Counted(ArrayRows):
+    """Rows that count how often they are read."""
+
+    def __init__(self, array: FloatArray, reads: list[int]) -> None:
+        super().__init__(array)
+        self.reads = reads
+
+    def blocks(self) -> Any:
+        self.reads.append(1)
+        return super().blocks()
+
+    def __getitem__(self, indices: Any) -> Any:
+        self.reads.append(1)
+        return super().__getitem__(indices)
+
+
+PASS = 3000 // 100
+FIRST = PASS * 1200 // 3000  # Parts of the first working set
+
+
+@pytest.mark.parametrize("scheduler", [None, "synchronous", "threads"])
+@pytest.mark.parametrize("reads", [0, 3, FIRST + 1, FIRST + PASS + 4])
+def test_a_run_that_is_stopped_reads_no_further_part(
+    reads: int, scheduler: str | None, tmp_path: Path
+) -> None:
+    counts = list[int]()
+    parts: list[Any] = [Counted(some, counts) for some in np.split(feasible_rows(13), PASS)]
+    if scheduler:
+        parts = [
+            DelayedRows(delayed(part, traverse=False), part.shape, str(number))
+            for number, part in enumerate(parts)
+        ]
+
+    def stop() -> str | None:
+        return "stopped" if len(counts) >= reads else None
+
+    with dask.config.set(scheduler=scheduler or "synchronous", num_workers=1):
+        run = solve(RowParts(parts), "perceptron", goal={"margin_ratio": 0.999}, stop=stop)
+    assert len(counts) <= reads + 1
+    assert run.message.startswith("stopped; ")
+    assert run.certificate["passes"] == (reads > FIRST + PASS)
+    # A pass that was ended proves nothing; the bounds before stay
+    assert (run.status is Status.FEASIBLE) == run.proved == (run.margin_lower is not None)
+    assert (run.margin_upper is None) == (reads < FIRST)
+    run.save(tmp_path / "answer")
+    assert Result.load(tmp_path / "answer").status is run.status
+
+
+@pytest.mark.parametrize("seconds", [5, FIRST + 5])
+def test_a_time_limit_ends_a_pass(seconds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = list[int]()
+    clock = SimpleNamespace(perf_counter=lambda: len(reads), monotonic=lambda: len(reads))
+    monkeypatch.setattr(time_limit, "time", clock)
+    parts = RowParts([Counted(some, reads) for some in np.split(feasible_rows(13), PASS)])
+    run = solve(parts, budget=Budget(seconds=seconds))
+    assert run.status is Status.TIME_LIMIT
+    assert not run.proved
+    assert run.message == f"the budget of {seconds} seconds is spent; 0 passes over the rows"
+    # A part takes a second here, and proofs may take a little longer than the limit
+    assert seconds < len(reads) <= 1.05 * seconds + 2.0
 
 
 def test_for_the_goal_budget_an_algorithm_runs_on_all_rows() -> None:

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from threading import Timer
+from threading import Event, Timer
 from typing import Any
 
 import numpy as np
@@ -98,3 +98,61 @@ def test_a_scheduler_that_goes_away_ends_the_run_with_the_bracket() -> None:
         with pytest.raises(DataError, match=r"dask did not end a pass.*proved before"):
             solve(array, goal=GOAL)
         timer.join()
+
+
+def number_of(block_info: Any) -> int:
+    return int(block_info[0]["chunk-location"][0])
+
+
+def fatal(block: FloatArray, block_info: Any) -> FloatArray:
+    if number_of(block_info) == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+def test_a_part_that_kills_its_workers_is_named() -> None:
+    array = da.from_array(rows_of(3), chunks=(600, 6))
+    array = array.map_blocks(fatal, dtype=float, meta=np.empty((0, 6)))
+    # dask may blame another part that was waiting on the worker
+    named = r"KilledWorker at part \d \(rows \d+ to \d+\)\).*; a margin between -inf and"
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        cluster_of(1, silence_logs=50) as cluster,
+        distributed.Client(cluster),
+        pytest.raises(DataError, match=named),
+    ):
+        solve(array, goal=GOAL)
+
+
+BEGUN, RELEASED = Event(), Event()
+
+
+def stuck(block: FloatArray, block_info: Any) -> FloatArray:
+    if number_of(block_info) == 9:
+        BEGUN.set()
+        RELEASED.wait(60.0)
+    return block
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_run_is_stopped_while_workers_are_waited_for(workers: int) -> None:
+    """The worker cannot end the pass; without a worker the first rows do not come."""
+    BEGUN.clear()
+    RELEASED.clear()
+    asked = list[int]()
+
+    def stop() -> str | None:
+        asked.append(1)
+        return "interrupted" if BEGUN.is_set() or (not workers and len(asked) > 3) else None
+
+    array = da.from_array(rows_of(4), chunks=(600, 6))
+    array = array.map_blocks(stuck, dtype=float, meta=np.empty((0, 6)))
+    with (
+        cluster_of(workers, silence_logs=50, processes=False) as cluster,
+        distributed.Client(cluster),
+    ):
+        run = solve(array, "perceptron", stop=stop)
+        RELEASED.set()
+    assert run.status is Status.TIME_LIMIT
+    assert run.message == "interrupted; 0 passes over the rows"
+    assert (run.margin_upper is None) == (workers == 0)

@@ -12,9 +12,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -30,11 +31,14 @@ from perceptron_lab.cones.operators.row_source import (
 )
 from perceptron_lab.core.errors import DataError, InputError, PlabError, RowError
 from perceptron_lab.core.results import AnyArray, FloatArray, IntArray
+from perceptron_lab.core.time_limit import TimeIsUp, check_time, in_time
 
 Value = TypeVar("Value")
 
 # Values that one task of dask combines
 FAN_IN = 8
+# Seconds after which the time limit is looked at while workers compute
+POLL = 0.1
 
 
 class Block(NamedTuple):
@@ -158,7 +162,7 @@ class RowParts(RowSource):
         if self.on_dask:
             rows = DelayedRows.rows_of(parts, inside)
         else:
-            rows = [part[at] for part, at in zip(parts, inside, strict=True)]
+            rows = [part[at] for part, at in zip(in_time(parts), inside, strict=True)]
         return np.concatenate([np.empty((0, self.shape[1]), self.dtype), *rows])
 
     @property
@@ -180,6 +184,8 @@ class RowParts(RowSource):
         ------
         DataError
             If a part cannot be read, or dask cannot end the pass.
+        TimeIsUp
+            At the time limit: between blocks, or while workers compute or are waited for.
         """
         task, parts = _Reduction(mapped, combine), self.parts
         positions = [
@@ -221,7 +227,7 @@ class _Reduction:
             raise DataError(f"{name}: its rows have shape {part.shape}, and {shape} was announced")
         values = (
             self.mapped(Block(start + at.start, rows, number, k, part.roundings))
-            for k, (at, rows) in enumerate(_read(part, name))
+            for k, (at, rows) in enumerate(in_time(_read(part, name)))
         )
         try:
             return reduce(self.combine, values)
@@ -282,11 +288,34 @@ def by_dask(
 def _computed(task: Any, tasks: Sequence[Any], names: Sequence[str]) -> Any:
     """Return the value of a task of dask that depends on tasks on named parts."""
     try:
-        return task.compute()
-    except (PlabError, MemoryError):
+        return _in_time(task)
+    except (PlabError, MemoryError, TimeIsUp):
         raise
     except Exception as error:
         raise _failure(error, tasks, names) from error
+
+
+def _in_time(task: Any) -> Any:
+    """Return the value of a task of dask; TimeIsUp ends it at the time limit."""
+    from dask import base, callbacks
+
+    local, schedulers = cast(Any, callbacks), cast(Any, base)
+    client: Any = getattr(schedulers.get_scheduler(collections=[task]), "__self__", None)
+    distributed: Any = sys.modules.get("distributed")
+    # A thread of a worker is to leave it before it waits
+    if client is None or hasattr(distributed.worker.thread_state, "key"):
+        # Threads and processes of dask report to this thread before each task
+        with local.Callback(pretask=lambda *_: check_time()):
+            return task.compute()
+    future = client.compute(task)
+    try:
+        while not future.done():
+            check_time()
+            with suppress(TimeoutError):
+                distributed.wait(future, POLL)
+        return future.result()
+    finally:
+        future.release()
 
 
 def _folded(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
@@ -299,7 +328,7 @@ def _failure(error: Exception, tasks: Sequence[Any], names: Sequence[str]) -> Da
     if isinstance(error, CancelledError) or type(error).__module__.startswith("distributed"):
         # The text is about tasks of dask
         key, reason = getattr(error, "task", None), type(error).__name__
-        lost = [name for task, name in pairs if key in task.dask]
+        lost = [name for task, name in pairs if key in task.dask.cull({task.key})]
         reason += f" at {lost[0]}" if len(lost) == 1 else ""
     elif name := next((name for task, name in pairs if _fails(task)), ""):
         return DataError(f"{name} cannot be read ({reason})")
@@ -311,7 +340,9 @@ def _failure(error: Exception, tasks: Sequence[Any], names: Sequence[str]) -> Da
 
 def _fails(task: Any) -> bool:
     try:
-        task.compute()
+        _in_time(task)
+    except TimeIsUp:
+        return False
     except Exception:
         return True
     return False
