@@ -31,7 +31,7 @@ from perceptron_lab.certificates.rounding import in_range, norm_above
 from perceptron_lab.certificates.rows.hulls import positive_vertex
 from perceptron_lab.certificates.rows.orthant import opposite_twins
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.operators.base import Operator, combined
+from perceptron_lab.cones.operators.base import Data, Operator, combined, times
 from perceptron_lab.cones.operators.classes import Classes
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.matrix import Matrix
@@ -47,6 +47,8 @@ WHOLE = 0.25
 STEPS = 24
 # Multiples of e, relative to the weights, by which they are moved inside
 SHIFTS = (0.0, 1e-6, 1e-3, 0.1)
+# Steps of conjugate gradients before that test
+GRADIENTS = 8
 # A test that would take more operations than this is not tried
 MOST_OPERATIONS = 2e11
 # Weights below this part of the largest may be rounding errors
@@ -125,13 +127,46 @@ def prove_infeasible(
         proof = _prove_near(operator, cone, ray, exactly)
         if proof is not None:
             return proof
-    attempts = (_prove_at(operator, cone, ray + shift * centre, close) for shift in SHIFTS)
+    moved = (ray + shift * centre for shift in SHIFTS)
+    attempts = (
+        _prove_at(operator, cone, weights, close)
+        for weights in moved
+        if close or not (cone.of_rows and _surely_outside(operator.stored, weights))
+    )
     first_proof = next((proof for proof in attempts if proof is not None), None)
     return (
         first_proof
         if first_proof is not None or cone.of_rows
         else _prove_by_balls(operator, cone, ray)
     )
+
+
+def _surely_outside(rows: Data, weights: FloatArray) -> bool:
+    """Return whether some steps of conjugate gradients show that Dikin's q is above 2.
+
+    With B = A diag(w) and r = A w, q = r'(B B')^-1 r >= sum_k |r_k|^4 / |B'd_k|^2, the residuals
+    and directions of the steps on B B' z = r. A step takes two products with the rows.
+
+    References
+    ----------
+    M. R. Hestenes and E. Stiefel, Journal of Research of the National Bureau of Standards 49
+    (1952), Theorem 6:1.
+    """
+    residual = combined(weights, rows)
+    length = float(np.linalg.norm(residual))
+    residual = residual / (length or 1.0)
+    direction, square, below = residual, 1.0, 0.0
+    for _ in range(GRADIENTS):
+        image = weights * times(rows, direction)
+        size = float(image @ image)
+        if not (0.0 < size < math.inf and below * length * length <= 2.0):
+            break
+        step = square / size
+        below += step * square
+        residual = residual - step * combined(weights * image, rows)
+        before, square = square, float(residual @ residual)
+        direction = residual + (square / before) * direction
+    return 2.0 < below * length * length < math.inf
 
 
 def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:

@@ -104,10 +104,14 @@ def _canonical(rows: Any) -> Any:
 
 
 def _bit_sums(rows: Any) -> IntArray:
-    """Return the sums of the entries' bits modulo 2^64, the same for dense and sparse rows."""
+    """Return sums of the entries' bits modulo 2^64, the same for dense and sparse rows.
+
+    Each column has its odd factor: else rows of few different numbers often have equal sums.
+    """
+    factors = np.random.default_rng(0).integers(2**62, size=rows.shape[1]) * 2 + 1
     if isinstance(rows, np.ndarray):
-        return np.asarray(rows.view(np.int64).sum(axis=1))
-    sums = np.append(0, np.cumsum(rows.data.view(np.int64)))
+        return np.asarray(rows.view(np.int64) @ factors)
+    sums = np.append(0, np.cumsum(rows.data.view(np.int64) * factors[rows.indices]))
     return np.asarray(sums[rows.indptr[1:]] - sums[rows.indptr[:-1]])
 
 

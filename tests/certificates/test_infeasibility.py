@@ -54,6 +54,28 @@ def test_where_it_succeeds_there_are_exact_weights(cone: Cone, seeds: range) -> 
     assert 6 * proved > 5 * len(seeds)
 
 
+@pytest.mark.parametrize("seeds", parts(400, kept=40))
+def test_conjugate_gradients_tell_which_weights_are_outside_dikins_ellipsoid(seeds: range) -> None:
+    """In at most 8 dimensions as many steps find q itself, which the normal equations give."""
+    outside = []
+    for seed in seeds:
+        rng = RNG(seed)
+        rows = rng.standard_normal((30, rng.integers(1, 9))) * 10.0 ** rng.uniform(-9, 9)
+        weights = rng.random(30) * 10.0 ** rng.uniform(-9, 9)
+        residual, image = weights @ rows, rows * weights[:, None]
+        q = residual @ np.linalg.solve(image.T @ image, residual)
+        if abs(q - 2.0) > 0.01:
+            outside.append(q > 2.0)
+            assert infeasibility._surely_outside(rows, weights) == outside[-1], seed
+    assert 0.2 < np.mean(outside) < 0.95
+
+
+def test_weights_far_outside_are_not_brought_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = RNG(0).standard_normal((40, 3)) + 3.0
+    monkeypatch.setattr(infeasibility, "_normal_equations", None)
+    assert prove_infeasible(Matrix(rows), Orthant(40), np.ones(40)) is None
+
+
 @pytest.mark.slow
 @every_cone
 @pytest.mark.parametrize("seeds", parts(100, kept=20))

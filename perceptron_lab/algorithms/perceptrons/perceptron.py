@@ -148,13 +148,17 @@ class ScreenedState(SweptState):
         return self.updates >= MANY and size <= MOST_ROWS and looks
 
     def start_screening(self) -> None:
-        """Write the rows in single precision, and make room for their inner products."""
+        """Write the rows in single precision, and the inner products with those added again."""
         size = len(self.rows)
+        assert self.weights is not None
         longest = float(np.linalg.norm(self.rows, axis=1).max()) * (1.0 + 1e-9)
         if float(np.linalg.norm(self.point)) < 1e30 * longest:
             screen = (self.rows / longest).astype(np.float32)
             products = np.empty((min(size, PRODUCTS // size), size), np.float32)
-            slots = np.append(np.full(size, -1), 0)
+            again = np.flatnonzero(self.weights > 1.0)[: len(products)]
+            np.matmul(screen[again], screen.T, out=products[: len(again)])
+            slots = np.append(np.full(size, -1), len(again))
+            slots[again] = np.arange(len(again))
             self.screen = screen, longest, products, slots
 
 

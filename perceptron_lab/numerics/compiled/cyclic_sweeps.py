@@ -80,7 +80,7 @@ def perceptron_sweep(
 
 
 # Updates after which computed scores are replaced; their rounding errors add up
-RENEWED = 256
+RENEWED = 512
 
 
 @kernel(fastmath=RECIPROCALS)
@@ -126,8 +126,10 @@ def screened_sweep(
                 scaled[j] = point[j] / longest
                 square += (point[j] / longest) ** 2
             scores[:] = np.dot(screen, scaled)
-            terms = dimension + 4 + RENEWED
-            limit = np.float32(terms * 2.0**-23 * (np.sqrt(square) + RENEWED))
+            # Twice the errors of products, and of sums of scores: norm(x)^2 grows by 1 an update
+            terms = (dimension + 4) * (np.sqrt(square) + RENEWED)
+            terms += RENEWED * np.sqrt(square + RENEWED)
+            limit = np.float32(terms * 2.0**-23)
         start, stop = row, row + min(size - row, size - quiet, checks - checked)
         while row < stop and scores[row] > limit:
             row += 1
