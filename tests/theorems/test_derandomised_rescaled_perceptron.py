@@ -54,13 +54,31 @@ def test_every_stretch_multiplies_the_margin_by_the_growth_proved(seed: int) -> 
     rows, _ = planted(n, 12, 10.0 ** -rng.uniform(4, 6), rng)
     for _ in range(3):
         before, z = exact_margin(rows)
-        points = relaxed_points(ready(PROVED, ConicSystem.from_rows(rows)))
+        system = ready(PROVED, ConicSystem.from_rows(rows))
+        points = relaxed_points(system)
         assert len(points) <= 2 * n
         assert (points @ z).max() >= (1 - 1e-9) / math.sqrt(n)
         assert (rows @ points.T).min() >= -PROVED.constants(n).sigma * (1 + 1e-6)
         mapped = rows @ (np.eye(n) + points.T @ points)
         rows = mapped / np.linalg.norm(mapped, axis=1, keepdims=True)
+        state = PROVED.start(system, rng)
+        PROVED._stretch_along_all(system, state, list(points))
+        assert state.operator is not None
+        stretched = system.with_operator(state.operator)
+        assert rows == pytest.approx(np.array([stretched.scores(unit) for unit in np.eye(n)]).T)
         assert exact_margin(rows)[0] >= PROVED.growth(n) * before * (1 - 1e-6)
+
+
+def test_the_bound_is_the_formula_that_is_stated() -> None:
+    """(K + 1) / r^2 + 2 n K (1 + ln(n) / sigma^2) for K = 1 + floor(ln(r / rho) / ln(g))."""
+    n, margin = 4, 1e-6
+    r, sigma = 1 / (16 * n**1.5), 1 / (32 * n**2)
+    length = math.sqrt(1 - 1 / (2 * n)) + r * math.sqrt(n / 2)
+    growth = (1 - 2 * n * sigma) / (1 + 2 * n * sigma) / length
+    stretches = 1 + math.floor(math.log(r / margin) / math.log(growth))
+    stated = (stretches + 1) / r**2 + 2 * n * stretches * (1 + math.log(n) / sigma**2)
+    facts = ConicSystem.from_rows(np.eye(n)).facts(margin)
+    assert PROVED.bound(facts).value == pytest.approx(stated, rel=1e-4)
 
 
 def relaxed_points(system: ConicSystem) -> FloatArray:
