@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +68,15 @@ every_case = pytest.mark.parametrize(
 )
 
 
-def certificate_of(name: str, folder: Path) -> tuple[dict[str, Any], Any, float]:
+Certificate = tuple[dict[str, Any], Any, float]
+
+
+@pytest.fixture(scope="module")
+def certificate_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Certificate]:
+    return cache(lambda name: certificate_in(tmp_path_factory.mktemp("dual_points"), name))
+
+
+def certificate_in(folder: Path, name: str) -> Certificate:
     """Return the certificate of an optimum, the checker's system, and what the optimum is."""
     text, algorithm, optimum = CASES[name]
     (folder / "p.dat-s").write_text(text)
@@ -84,8 +94,10 @@ def certificate_of(name: str, folder: Path) -> tuple[dict[str, Any], Any, float]
 
 @pytest.mark.slow
 @every_case
-def test_both_sides_of_an_optimum_are_proved(name: str, tmp_path: Path) -> None:
-    record, _, optimum = certificate_of(name, tmp_path)
+def test_both_sides_of_an_optimum_are_proved(
+    name: str, certificate_of: Callable[[str], Certificate]
+) -> None:
+    record, _, optimum = certificate_of(name)
     upper, lower = (Fraction(*map(as_number, claim["bound"])) for claim in record["claims"])
     assert lower <= upper
     assert float(upper - lower) <= 3e-6 * max(1.0, abs(optimum))
@@ -93,8 +105,10 @@ def test_both_sides_of_an_optimum_are_proved(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["linear", "face"])
-def test_a_lower_bound_of_another_objective_or_unit_is_refused(name: str, tmp_path: Path) -> None:
-    record, system, _ = certificate_of(name, tmp_path)
+def test_a_lower_bound_of_another_objective_or_unit_is_refused(
+    name: str, certificate_of: Callable[[str], Certificate]
+) -> None:
+    record, system, _ = certificate_of(name)
     claim = record["claims"][1]
     checker().check_claim(system, claim)
     forged: list[dict[str, Any]] = []
@@ -111,8 +125,10 @@ def test_a_lower_bound_of_another_objective_or_unit_is_refused(name: str, tmp_pa
 
 
 @every_case
-def test_a_lower_bound_is_a_linear_proof(name: str, tmp_path: Path) -> None:
-    record, system, _ = certificate_of(name, tmp_path)
+def test_a_lower_bound_is_a_linear_proof(
+    name: str, tmp_path: Path, certificate_of: Callable[[str], Certificate]
+) -> None:
+    record, system, _ = certificate_of(name)
     text = vipr_text(system, record["claims"][1])
     assert text is not None
     assert f"VAR {system.width - 1}\n" in text
