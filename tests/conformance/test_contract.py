@@ -185,7 +185,7 @@ class Tally:
             # Others look at single rows, or multiply by a part of them before the first update
             [n for n in ITERATIVE if n not in {*DENSE_ONLY, "sublinear-mirror-prox", "retrained"}],
         ),
-        step=5,
+        step=4,
     ),
 )
 def test_products_equal_true_applications(
@@ -314,7 +314,7 @@ ASKING = [name for name in ALGORITHMS if name not in NO_ORACLE]
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "oracle"), thinned(itertools.product(ASKING, registry.names("oracle")), step=5)
+    ("algorithm", "oracle"), thinned(itertools.product(ASKING, registry.names("oracle")), step=9)
 )
 def test_every_oracle_works_with_every_algorithm_that_uses_one(algorithm: str, oracle: str) -> None:
     on_rows = registry.load("oracle", oracle).kind == "orthant"
