@@ -25,7 +25,7 @@ from tests.certificates.exact_weights import is_infeasible_near
 from tests.certificates.small_systems import SMALL, infeasible_data, nearly_null
 from tests.cones.sample_cones import arrow, complete
 from tests.families import infeasible
-from tests.repetitions import parts
+from tests.repetitions import parts, repeated
 
 RNG = np.random.default_rng
 every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
@@ -330,7 +330,7 @@ def test_proofs_that_exceed_the_operation_limit_are_skipped(
 
 
 @pytest.mark.parametrize("roundings", [0, 1])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_sparse_rows_too_large_to_be_dense_have_the_same_proof(
     monkeypatch: pytest.MonkeyPatch, seed: int, roundings: int
 ) -> None:

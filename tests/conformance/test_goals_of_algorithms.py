@@ -12,7 +12,7 @@ from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.core.results import FloatArray, Result, Status
 from tests.conformance.systems import ALGORITHMS, DENSE_ONLY, FEASIBLE, Make, cases
 from tests.families import cones, planted_conic
-from tests.repetitions import repeated
+from tests.repetitions import repeated, thinned
 from tests.separable_systems import GENERATORS
 
 RATIOS = [0.5, 0.9, 0.99, 0.999]
@@ -79,7 +79,7 @@ def test_no_algorithm_misses_a_ratio_in_silence(algorithm: str, make: Make) -> N
     assert_consistent(result, {"margin_ratio": 0.99})
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=2))
 @pytest.mark.parametrize("name", repeated(list(GENERATORS), kept=1))
 def test_nor_on_any_separable_rows(name: str, algorithm: str) -> None:
     system = drawn(name, 0)

@@ -21,7 +21,7 @@ from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.systems.constructors import geometric_bracket
 from tests.conformance.systems import ALGORITHMS
 from tests.families import exact_margin, planted
-from tests.repetitions import repeated
+from tests.repetitions import repeated, thinned
 
 SEEDS = range(20)
 
@@ -115,7 +115,7 @@ def test_a_row_of_zeros_leaves_bounds_in_terms_of_the_least_norm_without_a_value
     assert ConicSystem.second_order([[0.0], [1.0]], [2]).facts(0.1).shortest is None
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3))
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_every_algorithm_has_a_bracket_of_it(seed: int, algorithm: str) -> None:
     rows = planted(5, 40, 0.1, np.random.default_rng(seed))[0]

@@ -18,7 +18,7 @@ from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, InputError
 from perceptron_lab.core.results import FloatArray, Result, Status
 from tests.families import infeasible, planted
-from tests.repetitions import parts
+from tests.repetitions import parts, repeated
 from tests.theorems.courses import BUDGET
 
 STARTED = [
@@ -78,7 +78,7 @@ def test_the_bounds_of_both_runs_are_tight_on_orthonormal_rows(count: int) -> No
     assert (refined, bound) == (pytest.approx(9 - count), pytest.approx(9))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", repeated(range(20), kept=4))
 def test_the_bound_from_a_start_is_that_of_its_length_and_direction(seed: int) -> None:
     """From any start; it is largest for the opposite direction, and 0 on the ray of the centre."""
     rng, margin = RNG(seed), 0.1 * (1 - 1e-12)

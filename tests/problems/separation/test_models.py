@@ -23,7 +23,7 @@ from perceptron_lab.problems.separation.verdict import SeparationVerdict
 from tests.problems.separation.model_systems import FAMILIES as JUDGED
 from tests.problems.separation.model_systems import ModelSystem, model_system
 from tests.problems.separation.test_models_against_the_judge import verdict_on
-from tests.repetitions import parts
+from tests.repetitions import parts, thinned
 
 Facts = tuple[str, list[str], list[int], list[int]]
 
@@ -125,7 +125,7 @@ def test_rows_of_weight_0_are_no_rows(family: str) -> None:
         assert facts(verdict_on(system)) == expected
 
 
-@pytest.mark.parametrize("family", JUDGED)
+@pytest.mark.parametrize("family", thinned(JUDGED, step=3))
 def test_equal_data_have_equal_verdicts(
     family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
