@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import event, given
 from hypothesis import strategies as st
 
 from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.faults import Fault, refuse
 from perceptron_lab.experiments.configuration.yaml_source import (
     MOST_BYTES,
@@ -19,6 +22,7 @@ from perceptron_lab.experiments.configuration.yaml_source import (
     parse,
     read_source,
 )
+from tests.repetitions import repeated
 
 
 def tree(text: str) -> Any:
@@ -199,3 +203,32 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
         with pytest.raises(ConfigError) as caught:
             read_source(path)
         assert message in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML has no libyaml here")
+@pytest.mark.parametrize("seed", repeated(range(400), kept=20))
+def test_libyaml_and_pyyaml_read_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(seed)
+    text = damaged(draw, times=seed % 4)
+    by_libyaml = parsed_or_refused(text)
+    monkeypatch.delattr(yaml, "CSafeLoader")
+    assert parsed_or_refused(text) == by_libyaml
+
+
+def damaged(draw: random.Random, times: int) -> str:
+    """Return some lines of a shipped file in which characters have been replaced."""
+    lines = draw.choice(list(gallery().values())).read_text(encoding="utf-8").splitlines()
+    text = "\n".join([line for line in lines if not line.startswith("#")][:20])
+    for _ in range(times):
+        place = draw.randrange(len(text))
+        character = draw.choice("\t:-#'\"{}[]&*!|>%@`,? \n\\~<=é\x07\u2028")
+        text = text[:place] + character + text[place + 1 :]
+    return text
+
+
+def parsed_or_refused(text: str) -> object:
+    try:
+        source = parse("damaged.yaml", text)
+    except ConfigError as error:
+        return str(error)
+    return repr(source.tree), source.keys, source.faults
