@@ -13,8 +13,8 @@ from tests.cli.small_runs import run_config
 
 ORACLES = ("pivoted-cholesky", "eigenvector")
 SMALL = (
-    "problems.0={dataset: maxcut, instances: [random-12-25]}",
-    "budget.updates=1500",
+    "problems.0={dataset: maxcut, instances: [random-8-12]}",
+    "budget.updates=600",
     "experiment=figure_6_1",
 )
 
@@ -47,7 +47,7 @@ def test_maxcut_factors_crosses_its_levels(tmp_path: Path) -> None:
     labels = ["low-rank", *map(" ".join, levels)]
     overrides = [
         f"problems=[{{dataset: maxcut, instances: [random-6-8], algorithms: {labels}}}]",
-        "budget.updates=300",
+        "budget.updates=100",
         "experiment=small",
         "report.figures=[rivals]",
     ]

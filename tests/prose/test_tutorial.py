@@ -12,6 +12,7 @@ import pytest
 from from_code import notebooks, tutorial
 
 from tests.prose.pages import ROOT, blocks
+from tests.repetitions import repeated
 
 EXPERIMENT = tutorial.DOCS / "tutorial" / "experiment.md"
 CHEAP = [path for path in tutorial.PAGES if path != EXPERIMENT]
@@ -89,7 +90,12 @@ def test_a_notebook_has_the_code_of_its_page(name: str) -> None:
 
 
 @pytest.mark.slow  # starts a kernel
-def test_the_notebooks_run_in_a_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "names", repeated([pytest.param(notebooks.PAGES[:1]), pytest.param(notebooks.PAGES)], kept=1)
+)
+def test_the_notebooks_run_in_a_kernel(
+    names: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import nbformat
     from nbclient import NotebookClient
 
@@ -100,7 +106,7 @@ def test_the_notebooks_run_in_a_kernel(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     # One after the other, each without the variables of those before it
     joined = nbformat.v4.new_notebook()
-    for name in notebooks.PAGES:
+    for name in names:
         book = nbformat.reads(notebooks.notebook(name), as_version=4)
         nbformat.validate(book)
         joined.cells += [nbformat.v4.new_code_cell("%reset -f"), *book.cells]
@@ -114,4 +120,4 @@ def test_the_notebooks_run_in_a_kernel(tmp_path: Path, monkeypatch: pytest.Monke
         for cell in joined.cells
         if cell.cell_type == "code" and "def draw()" in cell.source
     ]
-    assert figures == [1] * len(notebooks.PAGES)
+    assert figures == [1] * len(names)

@@ -21,7 +21,7 @@ SAMPLES = Path(__file__).parents[2] / "results" / "sample"
 PACKAGES = "array,booktabs,graphicx,longtable,pdflscape"
 PREAMBLE = f"\\usepackage{{{PACKAGES}}}\\extrafloats{{200}}\\begin{{document}}"
 TOO_WIDE = 3.0  # points, which nobody sees
-SHARES = 8  # of the samples
+SHARES = 16  # of the samples
 RUNS = 4  # until the widths of longtables do not change any more
 
 

@@ -24,6 +24,7 @@ from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.pencil import homogenised
 from tests.conformance.systems import ALGORITHMS, PEERS, SYSTEMS, form, runs
 from tests.estimators.learners.test_learners import ball, few, on_features, sparse
+from tests.repetitions import in_long_run
 
 Names = set[str]
 OF_PROOFS = {"products", "add_combination", "_eliminate_rows"}
@@ -39,6 +40,9 @@ OF_MATRICES = [
     if registry.load("oracle", name).kind == "semidefinite"
 ]
 """Rows have no compiled oracle."""
+BY_FORM = [[make for make in SYSTEMS if form(make) == kind] for kind in {*map(form, SYSTEMS)}]
+CHOSEN = [make for makes in BY_FORM for make in makes[:: max(1, len(makes) - 1)]]
+"""A feasible and an infeasible system of each form; the long run has all."""
 BUDGET, ASKED = Budget(updates=100, seconds=20.0), Budget(updates=6, seconds=20.0)
 
 
@@ -76,7 +80,7 @@ def problem_of(system: ConicSystem) -> Any:
 def test_algorithms_declare_exactly_the_kernels_they_call(name: str) -> None:
     record = registry.load("algorithm", name)()
     uncalled: dict[object, Names] = {}
-    for make in SYSTEMS:
+    for make in SYSTEMS if in_long_run() else CHOSEN:
         if not runs(name, make):
             continue
         system = make()
