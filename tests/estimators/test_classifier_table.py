@@ -10,6 +10,7 @@ import pytest
 from sklearn import datasets
 
 from perceptron_lab.estimators import EllipsoidSeparationClassifier
+from tests.bench.bench_estimators import PAIRS, UNLIKE
 from tests.bench.classifier_table import Line, every_case, summary, width, write
 from tests.estimators.usual_data import pairs
 
@@ -60,3 +61,15 @@ def test_families_come_together() -> None:
 @pytest.mark.parametrize(("lower", "upper", "expected"), [(4.0, 5.0, 0.25), (0.0, 1e-7, 1e-7)])
 def test_widths_are_relative_where_they_can_be(lower: float, upper: float, expected: float) -> None:
     assert width(lower, upper) == expected
+
+
+def test_the_page_names_the_counterparts_of_the_benchmark() -> None:
+    page = Path(__file__).parents[2] / "docs" / "estimators.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    cells = [line.split(" | ") for line in lines if line.startswith("| `")]
+    counterparts = {name: line[3] for line in cells for name in line[0].strip("| `").split("`, `")}
+    assert set(counterparts) == {name.split(",")[0] for name in PAIRS}
+    for name, (_, counterpart) in PAIRS.items():
+        stated = counterparts[name.split(",")[0]]
+        assert f"`{type(counterpart).__name__}`" in stated, name
+        assert stated.startswith("none; timed beside") == (name in UNLIKE), name
