@@ -29,8 +29,10 @@ from perceptron_lab.core.errors import DataError, InputError, RowError  # noqa: 
 from perceptron_lab.core.goals import Budget  # noqa: E402
 from perceptron_lab.core.results import FloatArray, Result, Status  # noqa: E402
 from perceptron_lab.datasets.formats.row_files import NumpyRows, ParquetRows  # noqa: E402
+from perceptron_lab.exact.checker import checker  # noqa: E402
+from perceptron_lab.experiments.certifying.certify import certify  # noqa: E402
 from perceptron_lab.solving.entry import solve  # noqa: E402
-from perceptron_lab.systems import ConicSystem  # noqa: E402
+from perceptron_lab.systems import ConicSystem, parted_system  # noqa: E402
 from perceptron_lab.systems.parted_system import PartedSystem  # noqa: E402
 from perceptron_lab.systems.passes import At  # noqa: E402
 from tests.families import infeasible, planted  # noqa: E402
@@ -66,25 +68,39 @@ def assert_same_facts(rows: FloatArray, one: Result, other: Result) -> None:
             assert result.weights.min() >= 0.0
 
 
+def refused_claims(run: Result, data: Path) -> list[str]:
+    """Return what the checker does not accept of the certificate of an answer for a file's rows."""
+    answer = data.with_suffix(".npz")
+    run.save(answer)
+    (cell,) = certify(answer, data.parent / "exact", data=data).cells
+    assert cell.path is not None
+    assert run.status.value.lower() in cell.claims
+    return [reason for _, reason in checker().check(cell.path, str(data)) if reason]
+
+
 @pytest.mark.parametrize("seed", thinned(range(20), step=13))
 def test_data_have_one_answer_in_memory_mapped_in_parquet_and_on_dask(
     seed: int, tmp_path: Path
 ) -> None:
+    """Each is certified, also with the parts permuted and split differently."""
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rng = np.random.default_rng(seed)
-    rows = infeasible(4, 300, rng) if seed % 2 else feasible_rows(seed, 2000)
+    rows = infeasible(4, 300, rng) if seed % 2 else feasible_rows(seed, 400)
     np.save(tmp_path / "rows.npy", rows)
     named = {f"x{j}": column for j, column in enumerate(rows.T)}
-    parquet.write_table(pa.table(named), tmp_path / "rows.parquet", row_group_size=700)
-    order, size = rng.permutation(len(rows)), int(rng.integers(50, 900))
+    parquet.write_table(pa.table(named), tmp_path / "rows.parquet", row_group_size=300)
+    order, size = rng.permutation(len(rows)), int(rng.integers(50, 250))
+    np.save(tmp_path / "permuted.npy", rows[order])
     expected = solve(rows)
+    runs = [expected, solve(split(rows, size)), solve(split(rows, 2 * size + 1))]
     for source in (NumpyRows(tmp_path / "rows.npy"), ParquetRows(tmp_path / "rows.parquet")):
-        assert_same_facts(rows, expected, solve(source))
-        parts = PartedSystem(RowParts([source]))
-        assert_same_facts(rows, expected, solve(parts))
-    assert_same_facts(rows, expected, solve(split(rows, size)))
+        runs += [solve(source), solve(PartedSystem(RowParts([source])))]
+    for run in runs:
+        assert_same_facts(rows, expected, run)
+        assert refused_claims(run, tmp_path / "rows.npy") == []
     permuted = solve(split(rows[order], size))
     assert_same_facts(rows[order], expected, permuted)
+    assert refused_claims(permuted, tmp_path / "permuted.npy") == []
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "perceptron", "mirror-prox"])
@@ -127,6 +143,17 @@ def test_infeasible_rows_have_weights_on_few_of_them() -> None:
     upper = prove_weights(system.operator, system.cone, weights)
     assert upper is not None
     assert upper < 1e-12
+
+
+def test_of_very_many_rows_only_those_with_weights_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = split(infeasible(4, 900, np.random.default_rng(5)), 100)
+    expected = solve(rows)
+    monkeypatch.setattr(parted_system, "MOST_WEIGHTS", 899)
+    result = solve(rows)
+    assert (result.status, result.weights) == (Status.INFEASIBLE, None)
+    assert result.certificate["weights"] == expected.certificate["weights"]
 
 
 @pytest.mark.parametrize("affine_labels", [np.array(["no", "yes"]), np.array([-1, 1])])
