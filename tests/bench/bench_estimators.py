@@ -2,8 +2,8 @@
 
 Run: `python -m pytest -s tests/bench/bench_estimators.py`. The best of several fits counts, both in
 one process with one thread. Accuracy is that on the examples themselves. No counterpart proves
-anything, and all may stop earlier. Of ``UNLIKE`` there is no counterpart: the classifiers beside them
-solve another problem. docs/estimators.md has the same pairs.
+anything, and all may stop earlier. Those of ``UNLIKE`` have none: the classifiers beside them solve
+another problem. docs/estimators.md has the same pairs.
 """
 
 import time
