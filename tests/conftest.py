@@ -21,6 +21,7 @@ from tests.repetitions import (
     examples,
     leave_out,
     leave_out_combinations,
+    leave_out_repetitions,
     left_out,
     mark_combinations,
     spread,
@@ -88,6 +89,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None]:
     yield  # the decorators and the parametrised fixtures
     if left_out():
         leave_out_combinations(metafunc)
+    if metafunc.config.option.share == 1.0:
+        leave_out_repetitions(metafunc, metafunc.config.option.each)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -169,6 +169,16 @@ def leave_out_combinations(metafunc: pytest.Metafunc) -> None:
         metafunc._calls = [calls[position] for position in positions]
 
 
+def leave_out_repetitions(metafunc: pytest.Metafunc, each: int) -> None:
+    """Make only so many tests of a function, if ``each`` > 0, those that `spread` chooses.
+
+    Where repetitions have marks, all are made: a selection by ``-m`` comes before the choice.
+    """
+    calls = metafunc._calls
+    if each and not any(call.marks for call in calls):
+        metafunc._calls = [calls[position] for position in spread(len(calls), each)]
+
+
 def left_out() -> bool:
     """Say whether tests of long repetitions are not made."""
     return _left_out

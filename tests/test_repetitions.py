@@ -17,6 +17,7 @@ from tests.repetitions import (
     factors,
     leave_out,
     leave_out_combinations,
+    leave_out_repetitions,
     mark_combinations,
     parts,
     repeated,
@@ -183,3 +184,15 @@ def test_a_share_is_drawn_by_its_seed_alone() -> None:
     assert first == {name for name in reversed(names) if drawn(name, share=0.05, seed=1)}
     assert first != {name for name in names if drawn(name, share=0.05, seed=2)}
     assert all(drawn(name, share=1.0, seed=1) for name in names)
+
+
+def test_only_the_chosen_repetitions_are_made_unless_some_have_marks() -> None:
+    calls = [SimpleNamespace(marks=[]) for _ in range(5)]
+    metafunc: Any = SimpleNamespace(_calls=calls)
+    leave_out_repetitions(metafunc, 0)
+    assert metafunc._calls == calls
+    leave_out_repetitions(metafunc, 2)
+    assert metafunc._calls == [calls[0], calls[2]]
+    metafunc._calls = marked = [*calls, SimpleNamespace(marks=[pytest.mark.slow])]
+    leave_out_repetitions(metafunc, 2)
+    assert metafunc._calls == marked

@@ -42,7 +42,7 @@ def tar(contents: dict[str, bytes], **kinds: bytes) -> bytes:
 
 
 def packed(contents: dict[str, bytes]) -> bytes:
-    return gzip.compress(tar(contents))
+    return gzip.compress(tar(contents), compresslevel=1)
 
 
 def random_bytes(count: int) -> bytes:

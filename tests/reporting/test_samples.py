@@ -41,7 +41,7 @@ def test_every_sample_has_its_store() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", repeated(STORED, kept=5), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", repeated(STORED, kept=3), ids=lambda folder: folder.name)
 def test_its_tables_can_be_reproduced(folder: Path, tmp_path: Path) -> None:
     """Captions may say by now that the rows are those of another version; the numbers stay.
 
