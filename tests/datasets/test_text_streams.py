@@ -118,3 +118,9 @@ def test_the_stream_of_reuters_is_that_of_its_documents() -> None:
     numbers = corpus("all").training_numbers
     assert list(numbers) == sorted(numbers)
     assert (int((task.labels > 0).sum()), int((task.test_labels > 0).sum())) == (212, 71)
+
+
+def test_a_word_counts_by_the_logarithm_of_its_frequency() -> None:
+    rows = hashed(sp.csr_array([[3, 1], [0, 0]]), sp.csr_array([[0.0, 1.0], [-1.0, 0.0]]))
+    expected = np.array([-np.log(2), np.log(4)]) / np.hypot(np.log(2), np.log(4))
+    assert rows.toarray() == pytest.approx(np.array([expected, [0.0, 0.0]]))

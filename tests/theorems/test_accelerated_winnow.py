@@ -74,6 +74,14 @@ def test_both_bounds_hold_for_euclidean_margins(seed: int) -> None:
     check_certificate_bound(ALGORITHM, "rows", seed, 1e-2)
 
 
+def test_euclidean_margins_are_divided_by_the_root_of_the_dimension() -> None:
+    rows = np.diag([1.0, 2.0, 3.0, 4.0])
+    facts = ConicSystem.from_rows(rows).facts(0.01)
+    expected = math.floor(gap_limit(rows) / (0.01 / 2.0)) + 1
+    assert ALGORITHM.bound(facts).value == expected
+    assert ALGORITHM.certificate_bound(facts, 0.01).value == expected
+
+
 def test_sparse_rows_and_scaled_rows_give_the_same_answers() -> None:
     rows = DecisionLists(dimension=21, rows=60, length=3).generate(0)[0]
     rows[:, 3:] *= np.random.default_rng(0).random((60, 17)) < 0.5
