@@ -55,10 +55,8 @@ SMALL = {
     ),
     "benchmarks/cluster": (
         "problems=["
-        "{dataset: rows-in-parts, dimension: 5, part_rows: 30, workers: 1, algorithms: [auto],"
-        " rows: 400},"
-        "{dataset: rows-in-parts, dimension: 5, part_rows: 30, algorithms: [sgd],"
-        " grid: {rows: [50, 100, 200]}}]"
+        "{dataset: rows-in-parts, dimension: 5, part_rows: 30, workers: 1, rows: 400},"
+        "{dataset: rows-in-parts, dimension: 5, part_rows: 30, grid: {rows: [50, 100, 200]}}]"
     ),
     "benchmarks/labelled": (
         "problems=["
