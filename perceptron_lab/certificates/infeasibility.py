@@ -127,10 +127,10 @@ def prove_infeasible(
         proof = _prove_near(operator, cone, ray, exactly)
         if proof is not None:
             return proof
-    moved = (ray + shift * centre for shift in SHIFTS)
+    shifted = (ray + shift * centre for shift in SHIFTS)
     attempts = (
         _prove_at(operator, cone, weights, close)
-        for weights in moved
+        for weights in shifted
         if close or not (cone.of_rows and _surely_outside(operator.stored, weights))
     )
     first_proof = next((proof for proof in attempts if proof is not None), None)

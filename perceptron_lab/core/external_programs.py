@@ -94,7 +94,7 @@ def run_program(
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Hold back Ctrl-C and SIGTERM: raised within Popen, they leave a program nobody knows."""
+    """Hold back Ctrl-C and SIGTERM: raised within Popen, they would leave the program running."""
     if threading.current_thread() is not threading.main_thread():
         yield  # Signals are handled in the main thread
         return

@@ -72,4 +72,4 @@ def test_the_page_names_the_counterparts_of_the_benchmark() -> None:
     for name, (_, counterpart) in PAIRS.items():
         stated = counterparts[name.split(",")[0]]
         assert f"`{type(counterpart).__name__}`" in stated, name
-        assert stated.startswith("none; timed beside") == (name in UNLIKE), name
+        assert stated.startswith("none; timed with") == (name in UNLIKE), name

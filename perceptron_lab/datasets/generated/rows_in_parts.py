@@ -163,9 +163,9 @@ def usage() -> tuple[float, int]:
     """Return the CPU seconds of this process and its largest memory so far, in bytes."""
     import resource
 
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    totals = resource.getrusage(resource.RUSAGE_SELF)
     unit = 1 if sys.platform == "darwin" else 1024
-    return used.ru_utime + used.ru_stime, used.ru_maxrss * unit
+    return totals.ru_utime + totals.ru_stime, totals.ru_maxrss * unit
 
 
 @parameter_record
