@@ -98,9 +98,17 @@ def test_unverified_runs_are_crosses_and_missing_numbers_are_at_the_edge() -> No
     assert points(drawn["HiGHS proved"]) == [(100.0, 3.0)]
     assert points(drawn["HiGHS not proved"]) == [(200.0, 60.0)]
     assert drawn["HiGHS not proved"].get_marker() == "x"
-    assert [x for x, _ in points(drawn["HiGHS not proved, edge"])] == [300.0, 400.0]
+    assert [x for x, _ in points(drawn["HiGHS not proved, edge"])] == [300.0]
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend == ["HiGHS", "auto", "not proved"]
+
+
+def test_pairs_that_were_not_run_have_no_marker() -> None:
+    figure = draw(row(10, 100, "HiGHS"), row(10, 200, "HiGHS"), row(10, 300, "auto"))
+    drawn = lines_of(figure.axes[0])
+    assert {*drawn} == {"HiGHS proved", "auto proved"}
+    assert [x for x, _ in points(drawn["auto proved"])] == [300.0]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["HiGHS", "auto"]
 
 
 def test_panels_beyond_the_limit_are_dropped_with_a_note() -> None:

@@ -402,6 +402,8 @@ def in_words(problem: str, parameters: Mapping[str, Any], without: str = "") -> 
     >>> sizes = {"rows": 5000, "dimension": 100, "kappa": 0.3}
     >>> in_words("reflected-100x5000-0.3", sizes)
     'reflected, 5000 rows, dimension 100, kappa 0.3'
+    >>> in_words("reflected-100x5000-0.3 rows=5000 degree=2", sizes, without="rows")
+    'reflected, dimension 100, kappa 0.3, degree 2'
     >>> in_words("digits-3-rest", {}), in_words("digits-8-9 degree=2", {"task": "pairs"})
     ('digits, 3 against the rest', 'digits, 8 against 9, degree 2')
     >>> in_words("mcp100", {})
@@ -411,7 +413,8 @@ def in_words(problem: str, parameters: Mapping[str, Any], without: str = "") -> 
     words = _words(name, parameters, without)
     if not words or not all("=" in setting for setting in settings):
         return problem
-    return ", ".join([*words, *(setting.replace("=", " ") for setting in settings)])
+    stated = (setting for setting in settings if setting.partition("=")[0] != without)
+    return ", ".join([*words, *(setting.replace("=", " ") for setting in stated)])
 
 
 def _words(name: str, parameters: Mapping[str, Any], without: str) -> list[str]:

@@ -192,7 +192,8 @@ def scaling(evidence: Evidence) -> Figure:
     alone, such as those of margin-sets. Markers are medians over the seeds, joined by a line per
     label; bars reach from the lower to the upper quartile. A cross is a median over cells of which
     some have no proved answer, at the lower edge where there is no number at all: at a limit, the
-    number is where the run was cut off. Of more than six panels the first six are drawn, and the
+    number is where the run was cut off. Pairs of a problem and a label that were not run have no
+    marker. Of more than six panels the first six are drawn, and the
     figure states this.
     """
     series_list = series_of(evidence)
@@ -211,11 +212,13 @@ def scaling(evidence: Evidence) -> Figure:
             (float(size), entries[problem, label])
             for size, problem in series.problems.items()
             for label in looks
+            if entries[problem, label].seeds
         ]
         drawing.draw_medians(axes, looks, panel_entries, "seconds", lambda entry: entry.answered)
     drawn_problems = {problem for series in drawn for problem in series.problems.values()}
     # Only of what is drawn: the legend has a cross if a panel has one
-    answered = all(entry.answered for entry in entries.values() if entry.problem in drawn_problems)
+    drawn_entries = [e for e in entries.values() if e.problem in drawn_problems and e.seeds]
+    answered = all(entry.answered for entry in drawn_entries)
     names = drawing.spelt_out(evidence.algorithms())
     drawing.legend_above(figure, drawing.handles(looks, answered, names=names))
     drawing.name_left_out(figure, drawn, series_list, "panels")
