@@ -20,7 +20,13 @@ from perceptron_lab.datasets.collections.files import Files, stem_of
 from perceptron_lab.datasets.collections.problem_files import read_problem, read_system
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.file_contents import read_contents
-from perceptron_lab.datasets.parts import digest_of_parts, part_digests, parts_of, sha256_of_data
+from perceptron_lab.datasets.parts import (
+    difference,
+    digest_of_parts,
+    part_digests,
+    parts_of,
+    sha256_of_data,
+)
 from perceptron_lab.solving.entry import solve
 from tests.repetitions import repeated
 
@@ -92,6 +98,14 @@ def test_the_sha256_of_parts_is_that_of_the_listing_of_sha256sum(tmp_path: Path)
     assert sha256_of_data(folder) == digest_of_parts(digests) == sha256_of_data(folder / "*")
     renamed = {name.replace("1", "2"): digest for name, digest in digests.items()}
     assert digest_of_parts(renamed) != digest_of_parts(digests)
+
+
+def test_a_part_that_differs_from_the_recorded_ones_is_named() -> None:
+    recorded = {"a": "1", "b": "2"}
+    assert difference(recorded, dict(recorded)) == ""
+    assert difference(recorded, {"a": "1", "b": "3"}) == "the part 'b' has another sha256"
+    assert difference(recorded, {"b": "2"}) == "the part 'a' is missing"
+    assert difference(recorded, recorded | {"c": "3"}) == "the part 'c' is additional"
 
 
 @pytest.mark.parametrize("separable", [True, False])

@@ -19,6 +19,7 @@ from perceptron_lab.certificates.margin import prove_weights  # noqa: E402
 from perceptron_lab.certificates.rounding import exact_dot  # noqa: E402
 from perceptron_lab.cones.operators import row_parts  # noqa: E402
 from perceptron_lab.cones.operators.row_parts import (  # noqa: E402
+    Block,
     DelayedRows,
     RowParts,
     parts_of_dask,
@@ -31,6 +32,7 @@ from perceptron_lab.core.results import FloatArray, Result, Status  # noqa: E402
 from perceptron_lab.datasets.formats.row_files import NumpyRows, ParquetRows  # noqa: E402
 from perceptron_lab.exact.checker import checker  # noqa: E402
 from perceptron_lab.experiments.certifying.certify import certify  # noqa: E402
+from perceptron_lab.solving import driver  # noqa: E402
 from perceptron_lab.solving.entry import solve  # noqa: E402
 from perceptron_lab.systems import ConicSystem, parted_system  # noqa: E402
 from perceptron_lab.systems.parted_system import PartedSystem  # noqa: E402
@@ -344,6 +346,73 @@ def test_problems_that_passes_do_not_solve_are_refused() -> None:
         solve(da.ones(7))
     with pytest.raises(InputError, match="two classes"):
         solve(rows, da.arange(3000, chunks=500) % 3)
+
+
+def test_bounds_of_blocks_are_combined_with_their_roundings() -> None:
+    rows = feasible_rows(3)[:50]
+    at = At(solve(rows).point, 5, unit=True)
+    exact, rounded = (at(Block(0, rows, 0, 0, roundings)) for roundings in (0, 1))
+    assert 0.0 < rounded.margin_lower < exact.margin_lower
+    for pair in ((exact, rounded), (rounded, exact)):
+        assert at.combine(*pair).roundings == 1
+        assert at.combine(*pair).margin_lower == rounded.margin_lower
+
+
+def test_the_rows_of_least_margin_are_those_of_all_rows() -> None:
+    rows, point = feasible_rows(4), np.arange(1.0, 7.0)
+    at = At(point, 7, unit=False)
+    parts = RowParts([ArrayRows(some) for some in np.split(rows, 3)])
+    assert parts.reduce(at, at.combine).indices.tolist() == np.argsort(rows @ point)[:7].tolist()
+
+
+def test_a_part_of_another_shape_than_announced_is_refused() -> None:
+    part = DelayedRows(delayed(ArrayRows)(np.ones((5, 2))), (4, 2), "rows of today")
+    with pytest.raises(DataError, match=r"rows of today: .*\(5, 2\), and \(4, 2\) was announced"):
+        RowParts([part]).reduce(Sizes(), operator.add)
+
+
+def test_roundings_that_a_pass_reveals_count_in_later_rounds() -> None:
+    rows = feasible_rows(0, 6000)
+    first, rest = (
+        delayed(ArrayRows)(some, roundings=k) for k, some in enumerate(np.split(rows, 2))
+    )
+    parts = RowParts([DelayedRows(first, (3000, 6), "a"), DelayedRows(rest, (3000, 6), "b")])
+    run = solve(parts, goal={"margin_ratio": 0.999})
+    assert run.certificate["passes"] > 1
+    assert run.certificate["data"] == "rounded once, enclosed"
+
+
+def test_the_best_point_of_several_passes_is_kept_and_rows_join_once() -> None:
+    run = solve(split(feasible_rows(0, 6000), 1500), goal={"margin_ratio": 0.999})
+    assert run.goal_reached
+    assert run.certificate["passes"] == 2
+    assert 1200 < run.certificate["working_rows"] < 1500
+
+
+def test_directional_margins_are_those_of_the_rows_as_they_are() -> None:
+    rows = feasible_rows(3) * np.linspace(1.0, 9.0, 3000)[:, None]
+    run = solve(split(rows, 500), margin="directional")
+    system = ConicSystem.from_rows(rows, margin="directional")
+    assert system.prove_point(run.point).margin_lower == pytest.approx(run.margin_lower)
+
+
+def test_later_rounds_have_what_is_left_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets, reads, driven = list[Budget](), list[int](), driver._driven
+
+    def spy(system: Any, algorithm: Any, options: Any) -> Result:
+        budgets.append(options.budget)
+        return driven(system, algorithm, options)
+
+    clock = SimpleNamespace(perf_counter=lambda: len(reads), monotonic=lambda: len(reads))
+    monkeypatch.setattr(driver, "_driven", spy)
+    monkeypatch.setattr(time_limit, "time", clock)
+    parts = RowParts([Counted(some, reads) for some in np.split(feasible_rows(0, 6000), 60)])
+    limits = Budget(updates=10_000, seconds=1000)
+    run = solve(parts, "perceptron", goal={"margin_ratio": 0.999}, budget=limits)
+    seconds, updates = [budget.seconds for budget in budgets], [b.updates for b in budgets]
+    assert run.certificate["passes"] > 1
+    assert seconds[:2] == [1000 - 12, 1000 - 72]
+    assert 10_000 - run.updates < updates[1] < updates[0] == 10_000
 
 
 def test_rounded_numbers_widen_the_proofs() -> None:
