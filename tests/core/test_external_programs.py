@@ -26,6 +26,14 @@ SCRIPT = "#!/bin/sh\n(sleep 600 & echo $! > grandchild; wait) &\n{}\n"
 FOREVER, AT_ONCE = "wait", "while [ ! -s grandchild ]; do sleep 0.01; done; echo answer; exit 3"
 
 
+@pytest.fixture(autouse=True)
+def interrupts_arrive() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, also where the suite runs in the background of a shell."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
 def script(folder: Path, end: str) -> str:
     path = folder / "solver"
     path.write_text(SCRIPT.format(end))
