@@ -23,7 +23,7 @@ from perceptron_lab.reporting.theory.learning_complexity import least_upper
 
 GridPoint = tuple[int, float]  # (n, rho)
 
-WHITE_FROM = 10.0  # Ratios from here on are shown in white letters
+DARK_RATIO = 10.0  # The least ratio whose cell is dark, so that its letters are white
 WORST = 1000.0  # The ratio at the dark end of the scale
 LEAST_BOUND = "least bound of a theorem"
 IN_ROUNDS = "in rounds"
@@ -78,7 +78,7 @@ def _draw(axes: Axes, label: str, values: Mapping[GridPoint, tuple[float, bool]]
     for (n, rho), (ratio, ended) in values.items():
         row, column = margins.index(rho), dimensions.index(n)
         shades[row, column] = ratio
-        color = "white" if ratio >= WHITE_FROM else "black"
+        color = "white" if ratio >= DARK_RATIO else "black"
         number = f"{ratio:.0f}" if ratio >= 100.0 else f"{ratio:.3g}"
         text = number if ended else f">{number}"
         axes.text(column, row, text, ha="center", va="center", fontsize=6, color=color)
