@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa
@@ -51,6 +52,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=examples(SHORT, few=50))
 @given(content=mutated(SEEDS, PIECES))
+@example(content=b"\x1f\x8b" + SEEDS[0])
+@example(content=gzip.compress(SEEDS[0])[:-9])
 def test_damaged_programs(path: Path, content: bytes) -> None:
     check(content, path)
 

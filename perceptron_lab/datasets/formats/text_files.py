@@ -28,6 +28,7 @@ GZIP: Final = b"\x1f\x8b"
 """The first bytes of a file packed by gzip."""
 _SHEETS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _LINE_END: Final = re.compile(r"\r*\n|\r")
+_PIECE: Final = 2**20  # Bytes unpacked at a time
 _AROUND: Final = 12  # Bytes shown around one that cannot be decoded
 
 
@@ -47,18 +48,20 @@ def text_of(path: Path) -> str:
 
 def unpacked(content: bytes) -> bytes:
     """Return the bytes that gzip packed; an ``InputError`` refuses damaged and too large ones."""
-    allowed = allowed_bytes()
+    allowed, text = allowed_bytes(), io.BytesIO()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-            content = file.read(allowed + 1 if allowed else -1)
+            # In pieces: a single read would reserve the memory that is allowed at most
+            while piece := file.read(_PIECE):
+                text.write(piece)
+                if text.tell() > allowed > 0:
+                    raise InputError(
+                        f"unpacked it takes more than {allowed / 2**30:.3g} GiB, half of this "
+                        "machine's memory; save the rows as .npy"
+                    )
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"it cannot be unpacked ({error}); compress it again") from None
-    if len(content) > allowed > 0:
-        raise InputError(
-            f"unpacked it takes more than {allowed / 2**30:.3g} GiB, half of this machine's "
-            "memory; save the rows as .npy"
-        )
-    return content
+    return text.getvalue()
 
 
 def _decoded(content: bytes) -> str:
