@@ -19,8 +19,9 @@ from threadpoolctl import threadpool_limits
 from perceptron_lab.experiments.cells.progress import Progress
 from perceptron_lab.experiments.configuration.plan import Cell
 from perceptron_lab.experiments.configuration.rows import CLOCKS, Row
-from perceptron_lab.experiments.provenance.code_digest import PACKAGE, CellCode, parsed
+from perceptron_lab.experiments.provenance.code_digest import PACKAGE, CellCode
 from perceptron_lab.experiments.provenance.environment import environment
+from perceptron_lab.experiments.provenance.source_files import parsed
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.runner import ExperimentRows, run_cells
 from tests.experiments.cells.clusters import AtCell, started_by

@@ -51,7 +51,7 @@ def modules(*arguments: Any, **named: Any) -> set[str]:
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package."""
     folder = tmp_path_factory.mktemp("copy") / PACKAGE.name
-    shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("*.pyc", "*.nb[ci]"))
     return folder
 
 

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.experiments.provenance.code_digest import file_of, parsed, read_module
+from perceptron_lab.experiments.provenance import source_files
+from perceptron_lab.experiments.provenance.source_files import (
+    SourceFile,
+    file_of,
+    parsed,
+    read_module,
+)
 
 SOURCE = '''"""A module."""
 import math
@@ -135,6 +141,66 @@ def test_an_edited_file_is_read_again(tmp_path: Path) -> None:
     assert read_module("mine", path) == before
     path.write_text("x = 2\n")
     assert read_module("mine", path) != before
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """A module that was read once, and the file that keeps what was read."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = tmp_path / "package" / "mine.py"
+    path.parent.mkdir()
+    path.write_text(f"{IMPORTS}x = 'spécial \\ud800'\n", encoding="utf-8")
+    read_module("package.mine", path)
+    (file,) = (path.parent / "__pycache__").iterdir()
+    return path, file
+
+
+def reread(path: Path, name: str = "package.mine") -> SourceFile:
+    """Read a module as a new process does."""
+    source_files._read.cache_clear()
+    return read_module(name, path)
+
+
+def test_a_file_is_parsed_once(kept: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    path, _ = kept
+    expected = parsed(path.read_bytes(), "package")
+    monkeypatch.setattr(source_files, "parsed", None)
+    assert reread(path) == expected
+    with pytest.raises(TypeError):  # its relative imports are others
+        reread(path, "other.mine")
+
+
+def test_what_is_kept_of_former_contents_does_not_count(kept: tuple[Path, Path]) -> None:
+    path, file = kept
+    former = file.read_bytes()
+    path.write_text("x = 1\n")
+    assert reread(path) == parsed("x = 1\n")
+    assert file.read_bytes() != former
+    file.write_bytes(former)
+    assert reread(path) == parsed("x = 1\n")
+
+
+@pytest.mark.parametrize("damaged", [b"", b"{}", b"[1, 2]", b"\xff", b'["a", 1, 2, 3]', b"null"])
+def test_a_damaged_file_is_made_again(kept: tuple[Path, Path], damaged: bytes) -> None:
+    path, file = kept
+    intact = file.read_bytes()
+    file.write_bytes(damaged)
+    assert reread(path) == parsed(path.read_bytes(), "package")
+    assert file.read_bytes() == intact
+
+
+def test_nothing_is_kept_where_python_keeps_nothing(
+    kept: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, file = kept
+    file.unlink()
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert reread(path) == parsed(path.read_bytes(), "package")
+    assert not file.exists()
+    file.parent.rmdir()
+    file.parent.write_text("a file where the folder should be")
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert reread(path) == parsed(path.read_bytes(), "package")
 
 
 def test_only_modules_of_the_user_have_a_file(
