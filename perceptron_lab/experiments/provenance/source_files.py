@@ -3,9 +3,9 @@
 The digest is that of the tree without docstrings: comments, layout and documentation change
 nothing, every other edit does.
 
-To parse the modules of one cell takes most of a second. So what was read is kept beside the
-compiled module, in ``__pycache__``, for the contents that it was made of; without permission to
-write there the modules are parsed again.
+To parse the modules of one cell takes most of a second. So each module has a cache file with its
+digest, imports and texts, in ``__pycache__`` like its compiled code. The cache is valid for the
+contents that it was made from; without permission to write it the module is parsed each time.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ def _read(name: str, path: Path, _modified: int, _size: int) -> SourceFile:
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         # One that is no Python cannot run: its import raises the error
         with suppress(SyntaxError):
-            return _kept(path, content, package)
+            return _cached(path, content, package)
     return SourceFile(hashlib.sha256(content).hexdigest())
 
 
-def _kept(path: Path, content: bytes, package: str) -> SourceFile:
+def _cached(path: Path, content: bytes, package: str) -> SourceFile:
     """Return the source of a file from its cache; if it has none, parse the file and write one."""
     key = hashlib.sha256(b"\0".join((_reader(), package.encode(), content))).hexdigest()
     file = Path(cache_from_source(path)).with_suffix(".digest")
