@@ -12,33 +12,40 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from perceptron_lab.cones.operators.row_parts import (
-    RowParts,
-    distinct_labels,
-    known_chunks,
-    parts_of_dask,
+from perceptron_lab.cones.operators.dask_rows import (
+    DaskExamples,
+    DaskLabels,
+    array_of_blocks,
+    is_frame,
+    partitions,
 )
+from perceptron_lab.cones.operators.row_parts import RowParts
 from perceptron_lab.core.results import AnyArray, Result, Status
 from perceptron_lab.estimators.one_problem import SeparatingFunction
 from perceptron_lab.estimators.validation import refuse_one_class
 from perceptron_lab.systems.passes import At
 
 
-def learned_classes(estimator: BaseEstimator, X: Any, y: Any) -> AnyArray:
-    """Return the labels of a collection, sorted, and set the attributes of the features."""
-    reference = X._meta if hasattr(X, "columns") else np.empty((0, *X.shape[1:]))
+def learned_collections(
+    estimator: BaseEstimator, X: Any, y: Any
+) -> tuple[DaskExamples, DaskLabels]:
+    """Return examples and their labels, and set the attributes of the features."""
+    examples = DaskExamples.of(X)
+    reference = X._meta if is_frame(X) else np.empty((0, *X.shape[1:]))
     validate_data(estimator, reference, skip_check_array=True)
-    classes = distinct_labels(y)
-    check_classification_targets(classes)
-    refuse_one_class(estimator, classes, len(y))
-    return classes
+    labels = DaskLabels.of(y, sum(examples.counts))
+    check_classification_targets(labels.classes)
+    refuse_one_class(estimator, labels.classes, sum(labels.counts))
+    return examples, labels
 
 
-def rows_by_class(X: Any, y: Any, classes: AnyArray, *, affine: bool) -> Iterator[RowParts]:
+def rows_by_class(
+    examples: DaskExamples, labels: DaskLabels, *, affine: bool
+) -> Iterator[RowParts]:
     """Yield the rows of each class against the rest, or of the larger one of two classes."""
-    data, labels = known_chunks(X), known_chunks(y)
+    classes = np.sort(labels.classes)
     for positive in classes if len(classes) > 2 else classes[1:]:
-        yield parts_of_dask(data, labels, affine=affine, positive=positive)
+        yield examples.signed(labels, positive, affine=affine)
 
 
 def proved_function(rows: RowParts, result: Result, *, unit: bool) -> SeparatingFunction:
@@ -68,21 +75,17 @@ def by_blocks(function: Callable[[Any], AnyArray], X: Any, values: AnyArray) -> 
     values
         What it returns for no rows, shape ``(0,)`` or ``(0, k)``.
     """
-    names = list(X.columns) if hasattr(X, "columns") else None
-    array = X.to_dask_array() if names else X.rechunk({1: -1})
+    task = partial(_on_block, function, values)
+    if is_frame(X):
+        from dask.delayed import delayed
+
+        blocks = list(map(delayed(task), partitions(X)))
+        return array_of_blocks(blocks, [math.nan] * len(blocks), values)
+    array = X.rechunk({1: -1})
     chunks = (array.chunks[0], *((size,) for size in values.shape[1:]))
     axes = {"drop_axis": 1} if values.ndim == 1 else {}
-    task = partial(_on_block, function, names)
     return array.map_blocks(task, chunks=chunks, dtype=values.dtype, meta=values, **axes)
 
 
-def _on_block(
-    function: Callable[[Any], AnyArray], names: list[Any] | None, block: AnyArray
-) -> AnyArray:
-    if not len(block):
-        return function(np.zeros((1, block.shape[1])))[:0]
-    if names is None:
-        return function(block)
-    import pandas as pd
-
-    return function(pd.DataFrame(block, columns=names))
+def _on_block(function: Callable[[Any], AnyArray], values: AnyArray, block: Any) -> AnyArray:
+    return function(block) if len(block) else values

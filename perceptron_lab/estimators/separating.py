@@ -46,7 +46,7 @@ from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.dask_collections import (
     by_blocks,
-    learned_classes,
+    learned_collections,
     proved_function,
     rows_by_class,
 )
@@ -364,12 +364,13 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
                 f"{name} with collections of dask, which have none; leave it out (and rows of "
                 "weight 0 out of X and y), or give data in memory: X.compute()"
             )
-        self.classes_ = learned_classes(self, X, y)
+        examples, labels = learned_collections(self, X, y)
+        self.classes_ = np.sort(labels.classes)
         count, unit = len(self.classes_) if len(self.classes_) > 2 else 1, self._margin == "unit"
         seconds = UNLIMITED_SECONDS if self.max_seconds is None else self.max_seconds / count
         budget = Budget(updates=int(self.max_iter), seconds=float(seconds))
         rng, functions = generator_of(self.random_state), []
-        for rows in rows_by_class(X, y, self.classes_, affine=self.fit_intercept):
+        for rows in rows_by_class(examples, labels, affine=self.fit_intercept):
             system, seed = PartedSystem(rows, unit=unit), int(rng.integers(2**31))
             goal = self._goal(system)
             result = solve(system, algorithm, goal=goal, budget=budget, seed=seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -26,6 +26,9 @@ _HELD = {
     "M": ", dates (as numbers they are days since a first one)",
     "c": ", complex numbers",
 }
+
+# Labels in a message
+_SHOWN = 5
 
 ArrayOrSparse = npt.ArrayLike | sp.sparray | sp.spmatrix
 
@@ -316,25 +319,31 @@ def two_classes(labels: npt.ArrayLike, count: int, positive: object = None) -> T
     array = labels_of(labels, count)
     if not array.size:
         raise InputError("there are no examples; give a non-empty matrix")
-    classes = _classes_in(array, _category_order(labels))
+    classes = _classes_in(array, category_order(labels))
     if positive is not None and len(classes) > 1:
         return _against_rest(array, classes, positive)
     if len(classes) != 2:
-        remedy = counts = ""
-        if len(classes) > 2:
-            first = classes.tolist()[0]
-            numbers = (str(int((array == label).sum())) for label in classes[:5])
-            counts = f" (of {', '.join(numbers)} examples)"
-            remedy = (
-                f", such as y == {first!r}, one class against the rest (on the command line "
-                f"--positive {plain_label(first)})"
-            )
-        raise InputError(
-            f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, "
-            f"{_some_labels(classes)}{counts}; give two classes{remedy}"
-        )
+        refuse_all_but_two(classes, [int((array == label).sum()) for label in classes[:_SHOWN]])
     signs = np.where(array == classes[1], 1.0, -1.0)
     return TwoClasses(signs, *map(plain_label, classes.tolist()))
+
+
+def refuse_all_but_two(classes: npt.NDArray[Any], sizes: Iterable[int]) -> None:
+    """Refuse other numbers of classes than two; ``sizes`` are their numbers of examples."""
+    if len(classes) == 2:
+        return
+    remedy = counts = ""
+    if len(classes) > 2:
+        first = classes.tolist()[0]
+        counts = f" (of {', '.join(map(str, [*sizes][:_SHOWN]))} examples)"
+        remedy = (
+            f", such as y == {first!r}, one class against the rest (on the command line "
+            f"--positive {plain_label(first)})"
+        )
+    raise InputError(
+        f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, "
+        f"{_some_labels(classes)}{counts}; give two classes{remedy}"
+    )
 
 
 def classes_of(labels: npt.ArrayLike, count: int) -> tuple[IntArray, list[Any]]:
@@ -343,7 +352,7 @@ def classes_of(labels: npt.ArrayLike, count: int) -> tuple[IntArray, list[Any]]:
     The order is that of the categories of an ordered categorical, and else the sorted one.
     """
     array = labels_of(labels, count)
-    classes = _classes_in(array, _category_order(labels))
+    classes = _classes_in(array, category_order(labels))
     ranks = np.argsort(classes)
     codes = ranks[np.searchsorted(classes[ranks], array)]
     return codes.astype(np.int64), [plain_label(label) for label in classes.tolist()]
@@ -381,17 +390,26 @@ def _classes_in(array: npt.NDArray[Any], order: list[Any] | None) -> npt.NDArray
         low, high = array.min(), array.max()
         if low != high and ((array == low) | (array == high)).all():
             return np.array([low, high])
+    classes = unique_labels([array])
+    return np.asarray(classes[category_ranks(classes, order)])
+
+
+def unique_labels(arrays: Sequence[npt.NDArray[Any]], **options: bool) -> Any:
+    """Return what ``numpy.unique`` does of all labels; an InputError if they have no order."""
     try:
-        classes = np.unique(array)
+        unique: Any = np.unique
+        return unique(np.concatenate(arrays) if len(arrays) > 1 else arrays[0], **options)
     except TypeError as error:
         raise InputError(f"labels are of types without an order ({error}); give texts") from None
-    if order is None:
-        return classes
-    ranks = [order.index(label) for label in classes.tolist()]
-    return np.asarray(classes[np.argsort(ranks)])
 
 
-def _category_order(labels: object) -> list[Any] | None:
+def category_ranks(classes: npt.NDArray[Any], order: list[Any] | None) -> IntArray:
+    """Return the positions of sorted labels in the order of categories, if there is one."""
+    ranks = [j if order is None else order.index(label) for j, label in enumerate(classes.tolist())]
+    return np.argsort(np.array(ranks, np.int64))
+
+
+def category_order(labels: object) -> list[Any] | None:
     """Return the categories of an ordered categorical of pandas, or of an Enum of polars."""
     if len(getattr(labels, "shape", ())) == 2 and hasattr(labels, "iloc"):
         labels = labels.iloc[:, 0]
@@ -403,7 +421,7 @@ def _category_order(labels: object) -> list[Any] | None:
 
 
 def _some_labels(classes: npt.NDArray[Any]) -> str:
-    return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
+    return ", ".join(map(repr, classes[:_SHOWN].tolist())) + ", ..." * (len(classes) > _SHOWN)
 
 
 def plain_label(label: object) -> Any:

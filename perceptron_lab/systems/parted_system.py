@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.cones.operators.row_parts import RowParts, is_dask, parts_of_dask
+from perceptron_lab.cones.operators.dask_rows import parts_of_dask
+from perceptron_lab.cones.operators.row_parts import RowParts, is_dask
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import DataError, InputError, counted

@@ -18,11 +18,11 @@ from dask.delayed import delayed  # noqa: E402
 from perceptron_lab.certificates.margin import prove_weights  # noqa: E402
 from perceptron_lab.certificates.rounding import exact_dot  # noqa: E402
 from perceptron_lab.cones.operators import row_parts  # noqa: E402
+from perceptron_lab.cones.operators.dask_rows import parts_of_dask  # noqa: E402
 from perceptron_lab.cones.operators.row_parts import (  # noqa: E402
     Block,
     DelayedRows,
     RowParts,
-    parts_of_dask,
 )
 from perceptron_lab.cones.operators.row_source import ArrayRows  # noqa: E402
 from perceptron_lab.core import time_limit  # noqa: E402

@@ -22,15 +22,13 @@ import numpy as np
 from perceptron_lab.cones.operators.base import blocks
 from perceptron_lab.cones.operators.row_source import (
     MEMORY,
-    ArrayRows,
     Dense,
     LabelledRows,
     RowSource,
-    augmented_precision,
     in_order,
 )
 from perceptron_lab.core.errors import DataError, InputError, PlabError, RowError
-from perceptron_lab.core.results import AnyArray, FloatArray, IntArray
+from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import TimeIsUp, check_time, in_time
 
 Value = TypeVar("Value")
@@ -173,7 +171,7 @@ class RowParts(RowSource):
     def part_name(self, number: int) -> str:
         """Return the file of a part, or its number and those of its rows."""
         part = self.parts[number]
-        return part.name or _numbered(number, int(self.starts[number]), part.shape[0])
+        return part.name or numbered_part(number, int(self.starts[number]), part.shape[0])
 
     def reduce(
         self, mapped: Callable[[Block], Value], combine: Callable[[Value, Value], Value]
@@ -201,7 +199,8 @@ class RowParts(RowSource):
         return value
 
 
-def _numbered(number: int, start: int, count: int) -> str:
+def numbered_part(number: int, start: int, count: int) -> str:
+    """Return a name of a part: its number, and the global ones of its rows."""
     return f"part {number} (rows {start} to {start + count - 1})"
 
 
@@ -244,10 +243,11 @@ def _read(part: RowSource, name: str) -> Iterator[tuple[slice, Any]]:
     except (PlabError, MemoryError):
         raise
     except Exception as error:
-        raise DataError(f"{name} cannot be read ({_reason(error)})") from error
+        raise DataError(f"{name} cannot be read ({sentence_of(error)})") from error
 
 
-def _reason(error: Exception) -> str:
+def sentence_of(error: Exception) -> str:
+    """Return the type and the text of an error in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
@@ -324,7 +324,7 @@ def _folded(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -
 
 def _failure(error: Exception, tasks: Sequence[Any], names: Sequence[str]) -> DataError:
     """Return the error of a pass, with the name of the part that fails, if one does."""
-    pairs, reason = list(zip(tasks, names, strict=True)), _reason(error)
+    pairs, reason = list(zip(tasks, names, strict=True)), sentence_of(error)
     if isinstance(error, CancelledError) or type(error).__module__.startswith("distributed"):
         # The text is about tasks of dask
         key, reason = getattr(error, "task", None), type(error).__name__
@@ -346,109 +346,3 @@ def _fails(task: Any) -> bool:
     except Exception:
         return True
     return False
-
-
-def parts_of_dask(
-    data: Any, labels: Any = None, *, affine: bool = True, positive: Any = None
-) -> RowParts:
-    """Return the rows of a collection of dask: blocks of an array, or partitions of a frame.
-
-    Sizes that dask does not know are computed, the only thing that is. With labels a row is
-    s_i (x_i, 1), or s_i x_i where the rows are not affine.
-
-    Parameters
-    ----------
-    data
-        A ``dask.array`` of two dimensions, or a ``dask.dataframe`` of numbers.
-    labels
-        A ``dask.array`` or a series of dask, of two values and as many entries; or None.
-    affine
-        Whether rows have a constant feature.
-    positive
-        The label with s_i = 1, against all others; None for the larger one of two.
-    """
-    examples = known_chunks(data)
-    if examples.ndim != 2:
-        raise InputError(f"a dask array of shape {examples.shape}; give rows, shape (m, dimension)")
-    examples = examples.rechunk({1: -1})
-    counts, width = examples.chunks[0], examples.shape[1]
-    if not (sum(counts) and width):
-        raise InputError(f"the rows have shape {examples.shape}; give a non-empty matrix")
-    delayed_blocks = examples.to_delayed().ravel()
-    if labels is None:
-        parts = _parts(_as_rows, delayed_blocks)
-    else:
-        signed = known_chunks(labels)
-        if signed.shape not in (examples.shape[:1], (*examples.shape[:1], 1)):
-            raise InputError(
-                f"labels have shape {signed.shape} for {sum(counts)} examples; give one each"
-            )
-        signed = signed.ravel().rechunk((counts,))
-        positive = _positive_label(signed) if positive is None else positive
-        task, width = partial(_as_signed, positive=positive, affine=affine), width + affine
-        parts = _parts(task, delayed_blocks, signed.to_delayed().ravel())
-    starts = np.cumsum([0, *counts]).tolist()
-    return RowParts(
-        [
-            DelayedRows(part, (count, width), _numbered(number, start, count))
-            for number, (part, start, count) in enumerate(zip(parts, starts, counts, strict=False))
-            if count
-        ]
-    )
-
-
-def known_chunks(data: Any) -> Any:
-    """Return a collection as an array of known chunk sizes."""
-    if not is_dask(data):
-        raise InputError(
-            f"a collection of dask was given with {type(data).__name__}; give both as collections "
-            "of dask: dask.array.from_array(values)"
-        )
-    if hasattr(data, "to_dask_array"):
-        return data.to_dask_array(lengths=True)
-    if any(size != size for sizes in data.chunks for size in sizes):  # NaN: unknown
-        return data.compute_chunk_sizes()
-    return data
-
-
-def _parts(task: Callable[..., RowSource], *columns: Any) -> list[Any]:
-    from dask.delayed import delayed
-
-    # Pure: a part has one name in all passes, so that a persisted one is found again
-    return [delayed(task, pure=True)(*blocks) for blocks in zip(*columns, strict=True)]
-
-
-def _as_rows(block: AnyArray) -> RowSource:
-    values = np.asarray(block)
-    if values.dtype.kind not in "buif":
-        raise InputError(f"a block of the rows holds {values.dtype}; give numbers")
-    single = values.dtype == np.float32
-    doubles = values.astype(np.float32 if single else np.float64, copy=False)
-    # Integers beyond 2^53 and extended precision are rounded
-    exact = (
-        single or values.dtype.kind == "b" or bool((doubles.astype(values.dtype) == values).all())
-    )
-    return ArrayRows(np.ascontiguousarray(doubles), roundings=0 if exact else 1)
-
-
-def _as_signed(block: AnyArray, labels: AnyArray, *, positive: Any, affine: bool) -> RowSource:
-    examples = _as_rows(block)
-    signs = np.where(np.asarray(labels) == positive, 1.0, -1.0)
-    signs = signs.astype(augmented_precision(examples.dtype, 1.0))
-    return LabelledRows(examples, signs, affine=affine)
-
-
-def distinct_labels(labels: Any) -> AnyArray:
-    """Return the distinct labels of a collection, sorted; they alone leave the workers."""
-    import dask.array
-
-    return np.unique(dask.array.unique(known_chunks(labels)).compute())
-
-
-def _positive_label(labels: Any) -> Any:
-    """Return the larger of two labels."""
-    from perceptron_lab.numerics.input_checks import two_classes
-
-    classes = distinct_labels(labels)
-    two_classes(classes, len(classes))  # refuses all but two
-    return classes[-1]

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from perceptron_lab.cones.operators.row_parts import by_dask, is_dask, known_chunks
+from perceptron_lab.cones.operators.dask_rows import known_chunks, partitions
+from perceptron_lab.cones.operators.row_parts import by_dask, is_dask
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import AnyArray, IntArray
 
@@ -110,12 +111,13 @@ def merged_collections(X: Any, y: Any, *, of_numbers: bool) -> MergedObservation
         raise InputError(f"{kinds}; give two arrays of dask, or a frame and a series of dask")
     if hasattr(X, "columns"):
         _refuse_series(y)
+        blocks = [partitions(data) for data in (X, y)]
     else:
         X = known_chunks(X).rechunk({1: -1})
         y = known_chunks(y).ravel()
         if X.shape[0] == y.shape[0]:
             y = y.rechunk((X.chunks[0],))
-    blocks = [np.ravel(data.to_delayed()).tolist() for data in (X, y)]
+        blocks = [np.ravel(data.to_delayed()).tolist() for data in (X, y)]
     if len(blocks[0]) != len(blocks[1]):
         raise InputError(
             f"X has {len(blocks[0])} parts and y {len(blocks[1])}; give both with the same rows in "
