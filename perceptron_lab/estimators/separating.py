@@ -1,43 +1,25 @@
-"""Base class of one-versus-rest classifiers with verified separation.
-
-The signs of linear decision functions are exact: rounding never changes a predicted label.
-"""
+"""Base class of one-versus-rest classifiers with verified separation."""
 
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import field
-from fractions import Fraction
 from functools import partial
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import WrapValidator
-from pydantic_core import PydanticCustomError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_lab.algorithms.base import AnyAlgorithm
-from perceptron_lab.certificates.rounding import exact_dot, product_with_radius
-from perceptron_lab.cones.operators.kernels import (
-    Kernel,
-    KernelMatrix,
-    Linear,
-    Polynomial,
-    Rbf,
-    kernel_matrix,
-    plus_one,
-    symmetrised,
-)
 from perceptron_lab.cones.operators.row_parts import is_dask
-from perceptron_lab.core.errors import InputError, did_you_mean
+from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget, Goal, MarginUpper
 from perceptron_lab.core.outward_rounding import text_above
 from perceptron_lab.core.refusals import Count, Proportion
@@ -50,6 +32,12 @@ from perceptron_lab.estimators.dask_collections import (
     proved_function,
     rows_by_class,
 )
+from perceptron_lab.estimators.kernel_choices import (
+    KernelChoice,
+    kernel_columns,
+    training_kernel_matrix,
+)
+from perceptron_lab.estimators.linear_functions import linear_values
 from perceptron_lab.estimators.one_problem import SeparatingFunction, separate
 from perceptron_lab.estimators.soft_margin import SoftMargin
 from perceptron_lab.estimators.validation import (
@@ -63,129 +51,11 @@ from perceptron_lab.estimators.validation import (
     with_parameters,
 )
 from perceptron_lab.estimators.weights import checked_weights, distinct_rows
-from perceptron_lab.numerics.roundoff import SMALLEST, UNIT_ROUNDOFF
-from perceptron_lab.numerics.sparse_arrays import dense_array, largest_entry
+from perceptron_lab.numerics.sparse_arrays import dense_array
 from perceptron_lab.solving.entry import solve
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.parted_system import PartedSystem
-
-NAMED: dict[str, Kernel] = {"linear": Linear(), "poly": Polynomial(), "rbf": Rbf()}
-
-
-def _validated_kernel(value: object, _: object) -> object:
-    # pydantic would report each member of the union, and accept a class in place of its record
-    names = [*NAMED, "precomputed"]
-    record = isinstance(value, Kernel) and not isinstance(value, type)
-    if value is None or record or (isinstance(value, str) and value in names):
-        return value
-    remedy = did_you_mean(value, names) if isinstance(value, str) else ""
-    raise PydanticCustomError(
-        "kernel",
-        "input should be None, {names}, or a record such as Rbf(gamma=0.5) of "
-        "perceptron_lab.cones.operators.kernels{mend}",
-        {"names": ", ".join(map(repr, names)), "mend": remedy},
-    )
-
-
-KernelChoice = Annotated[
-    Literal["linear", "poly", "rbf", "precomputed"] | Kernel | None,
-    WrapValidator(_validated_kernel),
-]
-"""None for the features themselves; a name stands for the record with its defaults."""
-
-
-def training_kernel_matrix(
-    choice: KernelChoice, examples: Examples, intercept: bool
-) -> KernelMatrix:
-    """Return the kernel's values on examples, shape ``(m, m)``, plus 1 for an intercept."""
-    if choice == "precomputed":
-        matrix = KernelMatrix(symmetrised(dense_array(examples)))
-    else:
-        matrix = kernel_matrix(_kernel_record(choice), dense_array(examples))
-    return plus_one(matrix) if intercept else matrix
-
-
-def kernel_columns(
-    choice: KernelChoice, examples: Examples, support: FloatArray | None, at: IntArray
-) -> FloatArray:
-    """Return K(x, x_j) of new examples x, shape ``(m, k)``.
-
-    Parameters
-    ----------
-    choice, examples
-        The kernel, and the x; if precomputed, K(x, x_j) of all examples x_j that were learned.
-    support, at
-        The k examples x_j of the support, and their indices among the training examples.
-    """
-    if choice == "precomputed":
-        return dense_array(examples)[:, at]
-    assert support is not None
-    return _kernel_record(choice).matrix(dense_array(examples), support)
-
-
-def _kernel_record(choice: KernelChoice) -> Kernel:
-    if isinstance(choice, str):
-        return NAMED[choice]
-    assert choice is not None
-    return choice
-
-
-LARGEST = Fraction(sys.float_info.max)
-
-
-def linear_values(rows: Examples, weights: FloatArray, intercepts: FloatArray) -> FloatArray:
-    """Return f_k(x) = w_k'x + b_k of every row, finite and of the right sign, shape ``(m, k)``.
-
-    Sums whose sign is uncertain by rounding or overflow are computed in exact arithmetic and
-    rounded once. A value beyond the range of doubles becomes the largest or the smallest one of
-    its sign.
-
-    Parameters
-    ----------
-    rows
-        Examples, an array in double precision or a CSR array, shape ``(m, n)``.
-    weights, intercepts
-        w_k and b_k, shapes ``(k, n)`` and ``(k,)``.
-    """
-    if not weights.shape[1]:  # a kernel without support examples
-        return np.tile(intercepts, (rows.shape[0], 1))
-    with np.errstate(all="ignore"):  # values that are not finite are computed again
-        values = np.asarray(rows @ weights.T + intercepts)
-        sizes = largest_entry(rows) * np.abs(weights).sum(axis=1) + np.abs(intercepts)
-    terms = weights.shape[1] + 1
-    # A crude bound first, the same for all rows: the sharp one per row costs as much as the
-    # product.
-    bounds = 1.01 * (terms + 2) * UNIT_ROUNDOFF * sizes + 2.0 * terms * SMALLEST
-    for k, bound in enumerate(bounds.tolist()):
-        uncertain = np.flatnonzero(~(np.abs(values[:, k]) > bound) | ~np.isfinite(values[:, k]))
-        if len(uncertain):
-            uncertain_rows = rows[uncertain]
-            values[uncertain, k] = _signed_values(uncertain_rows, weights[k], float(intercepts[k]))
-    return values
-
-
-def _signed_values(rows: Any, weights: FloatArray, intercept: float) -> FloatArray:
-    """Return w'x + b of every row, exact sums rounded once where rounding may decide the sign."""
-    with np.errstate(all="ignore"):
-        values, radius = product_with_radius(rows, weights)
-        values = values + intercept
-        radius = radius * (1.0 + 1e-10) + 2.0 * UNIT_ROUNDOFF * np.abs(values)
-    for at in np.flatnonzero(~(np.abs(values) > radius) | ~np.isfinite(values)).tolist():
-        row, support = rows[[at]], slice(None)
-        if isinstance(row, np.ndarray):
-            row = row[0]
-        else:
-            row, support = row.data, row.indices
-        values[at] = _nearest_double(exact_dot(row, weights[support]) + Fraction(intercept))
-    return np.asarray(values)
-
-
-def _nearest_double(value: Fraction) -> float:
-    """Return the nearest finite double, nonzero unless the value is 0."""
-    nearest = float(min(max(value, -LARGEST), LARGEST))
-    return nearest if nearest or not value else (SMALLEST if value > 0 else -SMALLEST)
-
 
 Run: TypeAlias = tuple[AnyAlgorithm, str | None]  # An algorithm, and the name of its oracle
 

@@ -21,7 +21,8 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_poly, fmpz_mat, fmpz_poly
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.systems.exact_pencil import ExactPencil
-from perceptron_lab.systems.face_weights import Basis, long_entries, refined_bases
+from perceptron_lab.systems.face_bases import Basis, long_entries
+from perceptron_lab.systems.face_weights import refined_bases
 
 # Binary places of the computed numbers that are correct, those that relations may take, the
 # precision of balls, and the decimal places of the interval around a

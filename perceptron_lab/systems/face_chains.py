@@ -23,7 +23,7 @@ import numpy as np
 
 from perceptron_lab.systems.exact_pencil import ExactPencil, Term, Weights, entry
 from perceptron_lab.systems.exact_solutions import Equation, near_multiples
-from perceptron_lab.systems.face_weights import semidefinite_terms
+from perceptron_lab.systems.face_equations import semidefinite_terms
 from perceptron_lab.systems.facial_reduction import Reduced, tables_of
 
 Step = tuple[Weights, Reduced | None]

@@ -20,8 +20,8 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.datasets.collections.problem_files import read_system
 from perceptron_lab.exact.checker import checker
-from perceptron_lab.systems import certified as module
-from perceptron_lab.systems.certified import exact_weights
+from perceptron_lab.systems import exact_row_weights as module
+from perceptron_lab.systems.exact_row_weights import exact_weights
 
 
 def twin(seed: int, count: int, density: float = 0.1) -> FloatArray:

@@ -10,8 +10,8 @@ from perceptron_lab import Budget, ConicSystem, Status, solve
 from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
-from perceptron_lab.systems import certified as module
-from perceptron_lab.systems.certified import exact_weights, search_exact_weights
+from perceptron_lab.systems import exact_row_weights as module
+from perceptron_lab.systems.exact_row_weights import exact_weights, search_exact_weights
 from tests.certificates.test_exact_weights import twin
 from tests.stops import StopAt
 

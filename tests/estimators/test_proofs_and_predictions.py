@@ -34,7 +34,7 @@ from perceptron_lab.estimators import (
     RescaledPerceptronClassifier,
     SmoothedPerceptronClassifier,
 )
-from perceptron_lab.estimators.separating import linear_values
+from perceptron_lab.estimators.linear_functions import linear_values
 from tests.repetitions import repeated
 
 Data = tuple[np.ndarray, np.ndarray]

@@ -26,7 +26,8 @@ from perceptron_lab.systems.algebraic_weights import (
     algebraic_weights,
 )
 from perceptron_lab.systems.exact_solutions import null_columns
-from perceptron_lab.systems.face_weights import refined_bases, semidefinite_terms
+from perceptron_lab.systems.face_equations import semidefinite_terms
+from perceptron_lab.systems.face_weights import refined_bases
 from perceptron_lab.systems.pencil import SdpaData, homogenised
 
 # As entries "matrix block row column value" of F(x) = sum x_i F_i - F_0

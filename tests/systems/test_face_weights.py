@@ -18,10 +18,11 @@ from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.readings import of_system
 from perceptron_lab.exact.weights import infeasible_on_face
 from perceptron_lab.exact.whole_numbers import CheckedSystem, Claim
-from perceptron_lab.systems import face_weights
+from perceptron_lab.systems import face_bases, face_equations, face_weights
 from perceptron_lab.systems.exact_pencil import ExactPencil, Weights, guess_of
 from perceptron_lab.systems.exact_solutions import Equation
-from perceptron_lab.systems.face_weights import _bases, _by_lattice, weights_near
+from perceptron_lab.systems.face_bases import Basis, bases_of, by_lattice
+from perceptron_lab.systems.face_weights import weights_near
 from perceptron_lab.systems.facial_reduction import FaceSystem
 from perceptron_lab.systems.pencil import homogenised
 from perceptron_lab.systems.system import Objective, System
@@ -104,16 +105,16 @@ def test_exact_arithmetic_is_spared_irrational_ranges(monkeypatch: pytest.Monkey
     rows += [(0, 2, 2, (1,), (-2,)), (0, 1, 2, (2,), (1,)), (0, 0, 0, (2,), (-4,))]
     pencil = ExactPencil(3, [("matrix", 3)], rows, homogenised=False)
     ray = np.cbrt([1.0, 2.0, 4.0])
-    longest, solved = [], face_weights._solved
+    longest, solved = [], face_weights.solved
 
-    def watched(pencil: ExactPencil, bases: Sequence[face_weights.Basis]) -> Weights | None:
+    def watched(pencil: ExactPencil, bases: Sequence[Basis]) -> Weights | None:
         longest.append(max(Fraction(x).denominator for x in bases[0].tail.ravel().tolist()))
         return solved(pencil, bases)
 
-    monkeypatch.setattr(face_weights, "_solved", watched)
+    monkeypatch.setattr(face_weights, "solved", watched)
     assert weights_near(pencil, [np.outer(ray, ray)]) is None
     assert next(face_weights.refined_bases(pencil, [np.outer(ray, ray)]), None) is not None
-    assert max(longest) < face_weights.LONGEST_ENTRY
+    assert max(longest) < face_bases.LONGEST_ENTRY
 
 
 def test_blocks_of_tiny_scores_have_weights() -> None:
@@ -139,14 +140,14 @@ def test_faces_with_tiny_scores_have_points() -> None:
 def test_unknowns_that_errors_change_least_are_solved_for() -> None:
     """Of x / 10^12 + 1000 y = 0 it is y, in units in which V was computed."""
     equations = [Equation({0: 10**12, 1: 10**15}, 0), Equation({0: 1, 2: 7}, 0)]
-    assert face_weights._stable_order(equations, [10**24, 10**12, 1]) == [1, 2, 0]
+    assert face_equations._stable_order(equations, [10**24, 10**12, 1]) == [1, 2, 0]
 
 
 @pytest.mark.parametrize("seed", repeated(range(100), kept=4))
 def test_planted_weights_become_exact_in_that_order(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(face_weights, "PLACES", ((40, True),))
+    monkeypatch.setattr(face_equations, "PLACES", ((40, True),))
     assert_planted_weights_become_exact(seed)
 
 
@@ -156,8 +157,8 @@ def test_short_vectors_span_a_range_whose_echelon_form_is_long() -> None:
     frame = rng.integers(-40, 41, (7, 4))
     basis, _ = np.linalg.qr(frame.astype(float))
     pencil = ExactPencil(1, [("matrix", 7)], [(0, 0, 0, (0,), (1,))], homogenised=False)
-    (computed,) = _bases(pencil, [basis @ basis.T], 0.5)
-    rounded = _by_lattice([computed], 1e11)
+    (computed,) = bases_of(pencil, [basis @ basis.T], 0.5)
+    rounded = by_lattice([computed], 1e11)
     assert rounded is not None
     exact = np.array(rounded[0].vectors(), dtype=object).T
     # The columns of the frame are combinations of those of [I; K], exactly

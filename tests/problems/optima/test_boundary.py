@@ -15,7 +15,7 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.numerics.exact_texts import read_exact
 from perceptron_lab.systems.exact_pencil import ExactPencil
-from perceptron_lab.systems.face_weights import semidefinite_terms
+from perceptron_lab.systems.face_equations import semidefinite_terms
 from perceptron_lab.systems.facial_reduction import substituted
 from perceptron_lab.systems.pencil import homogenised
 
