@@ -12,7 +12,8 @@ from perceptron_lab.core.results import Bound, FloatArray
 from perceptron_lab.problems.optima.faces import Face, restricted
 from perceptron_lab.problems.optima.levels import at_level
 from perceptron_lab.problems.optima.lower_bounds import DualProblem
-from perceptron_lab.problems.optima.maxcut.bounds import cut_of, proved_lower, proved_upper
+from perceptron_lab.problems.optima.maxcut.bounds import proved_lower, proved_upper
+from perceptron_lab.problems.optima.maxcut.cuts import cut_of
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.upper_bounds import prove_upper
 from perceptron_lab.systems import ConicSystem

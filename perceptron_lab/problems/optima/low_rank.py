@@ -17,13 +17,8 @@ from perceptron_lab.numerics.compiled.maxcut import edge_products, flip_sweeps, 
 from perceptron_lab.numerics.compiled.raised_ldl import eliminate_raised
 from perceptron_lab.numerics.symmetric.pattern import STRUCTURE
 from perceptron_lab.problems.optima.bound_verification import SIGNS, VECTORS
-from perceptron_lab.problems.optima.maxcut.bounds import (
-    HYPERPLANES,
-    BoundHistory,
-    Cut,
-    Enclosure,
-    rounded,
-)
+from perceptron_lab.problems.optima.maxcut.bounds import BoundHistory, Enclosure
+from perceptron_lab.problems.optima.maxcut.cuts import HYPERPLANES, Cut, rounded
 from perceptron_lab.problems.optima.maxcut.low_rank import PER_EDGE, enclose
 from perceptron_lab.problems.optima.maxcut.program import MaxCutProgram
 from perceptron_lab.problems.optima.optimiser import Optimiser

@@ -6,5 +6,6 @@ The program and its dual problem, for a symmetric matrix C of order n,
     min x_1 + ... + x_n  subject to  F(x) = diag(x) - C positive semidefinite,
 
 have one optimum. A matrix V with any rows but zeros bounds it from below
-and any vector x from above (:mod:`.maxcut.bounds`).
+and any vector x from above (:mod:`.maxcut.bounds`). Signs of random products with V are a cut of
+the graph (:mod:`.maxcut.cuts`).
 """

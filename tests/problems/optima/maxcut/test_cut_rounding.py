@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.generated.maxcut import graph_of
-from perceptron_lab.problems.optima.maxcut.bounds import (
+from perceptron_lab.problems.optima.maxcut.cuts import (
     Cut,
     cut_of,
     hyperplane_signs,
