@@ -86,12 +86,12 @@ def hash_table(words: Sequence[str], columns: int) -> sp.csr_array:
            [0., 1., 0., 0.],
            [0., 0., 0., 1.]])
     """
-    hashes = [hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words]
-    numbers = np.frombuffer(b"".join(hashes), dtype="<u8")
+    digests = [hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words]
+    numbers = np.frombuffer(b"".join(digests), dtype="<u8")
     signs = np.where(numbers >> np.uint64(63), 1.0, -1.0)
-    at = (numbers % np.uint64(columns)).astype(np.int32)
+    word_columns = (numbers % np.uint64(columns)).astype(np.int32)
     starts = np.arange(len(words) + 1, dtype=np.int32)
-    return sp.csr_array((signs, at, starts), shape=(len(words), columns))
+    return sp.csr_array((signs, word_columns, starts), shape=(len(words), columns))
 
 
 def hashed(counts: sp.csr_array, table: sp.csr_array) -> sp.csr_array:
