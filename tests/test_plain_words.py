@@ -35,7 +35,7 @@ IDIOMS = re.compile(
 )
 """Translated idiom and words that the glossary replaces."""
 
-ALLOWED = {"bindings": 43, "names": 42, "docstrings": 4, "messages": 7, "pages": 0}
+ALLOWED = {"bindings": 18, "names": 24, "docstrings": 4, "messages": 5, "pages": 0}
 """How many may be left; lower these numbers with each that goes."""
 
 

@@ -112,8 +112,8 @@ def product_with_radius(
     require_ieee_mode()
     product, sizes = np.empty(matrix.shape[0]), np.empty(matrix.shape[0])
     if isinstance(matrix, sp.csr_array):
-        for at, some in blocks(matrix):
-            product[at], sizes[at] = some @ vector, abs(some) @ np.abs(vector)
+        for at, rows in blocks(matrix):
+            product[at], sizes[at] = rows @ vector, abs(rows) @ np.abs(vector)
         return product, _radius(np.diff(matrix.indptr) + roundings, sizes)
     vector = np.ascontiguousarray(vector, dtype=np.float64)
     for at, rows in blocks(matrix):

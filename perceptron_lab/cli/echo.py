@@ -21,7 +21,7 @@ _QUIET: Final = f"{__name__}.quiet"
 _VERBOSE: Final = f"{__name__}.verbose"
 
 
-def _chosen(name: str) -> bool:
+def _flag_set(name: str) -> bool:
     # Called from Python, outside of a command, there is no context
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(name))
@@ -29,12 +29,12 @@ def _chosen(name: str) -> bool:
 
 def is_quiet() -> bool:
     """Return whether the command runs with ``-q`` and prints errors and JSON only."""
-    return _chosen(_QUIET)
+    return _flag_set(_QUIET)
 
 
 def is_verbose() -> bool:
     """Return whether the command runs with ``-v``."""
-    return _chosen(_VERBOSE)
+    return _flag_set(_VERBOSE)
 
 
 def choose(context: click.Context, parameter: click.Parameter, value: bool) -> None:

@@ -55,7 +55,7 @@ def interruptible() -> Iterator[Interrupt]:
         signal.signal(signal.SIGINT, earlier)
 
 
-def _known(trace: Trace) -> str:
+def _last_values(trace: Trace) -> str:
     """Return the margin of the last record, or its proved bounds of an optimum."""
     if "optimum_upper" not in trace.measures:
         return f"margin {trace.margin[-1]:.3g} (computed)"
@@ -81,7 +81,9 @@ def live_line(title: str, *, quiet: bool) -> Iterator[Watch | None]:
 
         def watch(trace: Trace) -> None:
             seconds = time.monotonic() - began
-            line.update(f"{title}: {trace.updates[-1]} updates, {_known(trace)}, {seconds:.0f} s")
+            line.update(
+                f"{title}: {trace.updates[-1]} updates, {_last_values(trace)}, {seconds:.0f} s"
+            )
 
         logger = logging.getLogger("perceptron_lab")
         logger.addFilter(show)

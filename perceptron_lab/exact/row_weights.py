@@ -76,7 +76,7 @@ def balanced(
     vertex = partial(_near_proposed, vectors, norms, partial(_vertex, doubles, favoured))
     attempts = [vertex]
     if guess is not None:
-        by_rounding = partial(_near, vectors, guess, guess * norms)
+        by_rounding = partial(_support_near, vectors, guess, guess * norms)
         many = len(vectors) > _MANY * (unknowns + 1)
         attempts = [vertex, by_rounding] if many else [by_rounding, vertex]
     if guess is not None and len(vectors) > unknowns + 1:
@@ -88,7 +88,7 @@ def balanced(
 
 def balanced_near(vectors: Sequence[Vector], guess: FloatArray) -> list[int] | None:
     """Return exact weights near a guess, the first attempt of :func:`balanced`; or None."""
-    return _near(vectors, guess, guess * _unit_rows(vectors)[1])
+    return _support_near(vectors, guess, guess * _unit_rows(vectors)[1])
 
 
 def _near_proposed(
@@ -109,7 +109,7 @@ def _near_proposed(
             break
         last_size = len(support)
         mass, guess = proposed[support], (proposed / norms)[support]
-        few = _near([vectors[i] for i in support.tolist()], guess, mass)
+        few = _support_near([vectors[i] for i in support.tolist()], guess, mass)
         if few is not None:
             multiples = [0] * len(vectors)
             for i, weight in zip(support.tolist(), few, strict=True):
@@ -139,7 +139,9 @@ def _unit_rows(vectors: Sequence[Vector]) -> tuple[FloatArray, FloatArray]:
     return doubles / norms[:, None], norms / norms.max()
 
 
-def _near(vectors: Sequence[Vector], guess: FloatArray, mass: FloatArray) -> list[int] | None:
+def _support_near(
+    vectors: Sequence[Vector], guess: FloatArray, mass: FloatArray
+) -> list[int] | None:
     """Return exact weights near a guess, if none is negative; those of much mass are solved for."""
     largest = float(guess.max(initial=0.0))
     if not (np.isfinite(guess).all() and largest > 0.0):

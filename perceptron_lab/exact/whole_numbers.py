@@ -169,7 +169,7 @@ def short_factor(
     bits = min(max(_FEWEST, math.ceil(needed)), _MOST)
     shift = 2 * bits - math.ceil(math.log2(largest)) - _log2(scale)
     root = _root(scale * Fraction(2) ** shift)
-    return [shift, *(_whole(positions, root * values) for positions, values in columns)]
+    return [shift, *(_whole_column(positions, root * values) for positions, values in columns)]
 
 
 def possible(cone: Semidefinite) -> bool:
@@ -207,7 +207,7 @@ def _sparse(cone: Semidefinite, scores: FloatArray, shift: float) -> list[Column
     return columns
 
 
-def _whole(positions: IntArray, values: FloatArray) -> list[list[int]]:
+def _whole_column(positions: IntArray, values: FloatArray) -> list[list[int]]:
     """Return a column of L, rounded to whole numbers, without its zeros."""
     rounded = np.rint(values)
     nonzero = np.flatnonzero(rounded)

@@ -207,11 +207,11 @@ def faults_of_files(experiment: Experiment) -> Iterator[Fault]:
     Each is read as its entry says, with the first seed; those above :data:`LARGEST` are not.
     """
     loaded_problems: dict[tuple[Path, str], Loaded] = {}
-    for cell, path in _own(experiment):
+    for cell, path in _own_files(experiment):
         # A check has to answer at once, and reading more would take longer
         if _is_large(path):
             continue
-        at, key = _place(experiment, cell), (path, canonical(cell.instance.identity))
+        at, key = _crumbs_of(experiment, cell), (path, canonical(cell.instance.identity))
         if key not in loaded_problems:
             try:
                 loaded_problems[key] = loaded(cell, experiment.base)
@@ -225,7 +225,7 @@ def faults_of_files(experiment: Experiment) -> Iterator[Fault]:
 
 def unread(experiment: Experiment) -> list[str]:
     """Return a sentence on each file that is too large to be read by a check."""
-    paths = dict.fromkeys(path for _, path in _own(experiment))
+    paths = dict.fromkeys(path for _, path in _own_files(experiment))
     return [
         f"{path}: not read, as it takes more than {LARGEST / 1e6:g} MB; `plab run` reads it first"
         for path in paths
@@ -233,7 +233,7 @@ def unread(experiment: Experiment) -> list[str]:
     ]
 
 
-def _own(experiment: Experiment) -> Iterator[tuple[Cell, Path]]:
+def _own_files(experiment: Experiment) -> Iterator[tuple[Cell, Path]]:
     """Yield each cell whose problem is read from a user's own file, with the file."""
     for cell in plan(experiment):
         path = cell.own_file(experiment.base)
@@ -246,7 +246,7 @@ def _is_large(path: Path) -> bool:
     return path.is_file() and path.stat().st_size > LARGEST
 
 
-def _place(experiment: Experiment, cell: Cell) -> Crumbs:
+def _crumbs_of(experiment: Experiment, cell: Cell) -> Crumbs:
     """Return the position of a file in its entry's list, or of the entry if a grid has files."""
     crumbs, dataset = cell.instance.crumbs, cell.instance.dataset
     listed = experiment.config.problems[int(crumbs[1])].parameters.get("files")

@@ -210,9 +210,9 @@ def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
     """
     overflown = np.flatnonzero(~np.isfinite(norms))
     for start in range(0, len(overflown), 1000):
-        some = overflown[start : start + 1000]
-        entries = np.abs(dense(data[some]))
-        _refuse_rows(some[np.nonzero(~np.isfinite(entries))[0]])
+        indices = overflown[start : start + 1000]
+        entries = np.abs(dense(data[indices]))
+        _refuse_rows(indices[np.nonzero(~np.isfinite(entries))[0]])
     extreme = np.flatnonzero(~((norms > 1e-150) & (norms < 1e150)))
     if not len(extreme):
         return

@@ -174,7 +174,7 @@ class MeanRatio:
         if len(problems) > 1:
             # A resample draws all pairs of a problem together: they are sums with weights.
             drawn = resample_counts(len(problems), resamples, seed)
-            means = np.concatenate([(some @ sums) / (some @ counts) for some in drawn])
+            means = np.concatenate([(sample @ sums) / (sample @ counts) for sample in drawn])
             # The percentile interval: monotone, so that exp of its ends is that of the ratio
             ends = np.quantile(means, [(1.0 - level) / 2, (1.0 + level) / 2])
             lower, upper = map(math.exp, ends)

@@ -506,14 +506,14 @@ class _Run:
         facts, algorithm = self.options.facts, self.algorithm
         margin = facts.margin if facts is not None and facts.margin else lower
         try:
-            known = system.facts(margin if margin is not None and margin > 0 else None)
+            final_facts = system.facts(margin if margin is not None and margin > 0 else None)
             if facts is not None:
-                known = replace(known, **{name: getattr(facts, name) for name in _TOLD})
+                final_facts = replace(final_facts, **{name: getattr(facts, name) for name in _TOLD})
             if self.length is not None:
-                return algorithm.bound_from(known, self.length)
-            if known.margin is not None:
-                return algorithm.bound(known)
-            return algorithm.certificate_bound(known, system.target or algorithm.epsilon)
+                return algorithm.bound_from(final_facts, self.length)
+            if final_facts.margin is not None:
+                return algorithm.bound(final_facts)
+            return algorithm.certificate_bound(final_facts, system.target or algorithm.epsilon)
         except Exception as error:
             if not ends_run(error):
                 raise

@@ -96,15 +96,15 @@ class ConicForm:
             rows = np.arange(first, first := first + len(block.constant), dtype=float)
             numbers[block.constraint.id] = rows.reshape(block.constraint.shape, order="F")
         inverted = self._inverted(np.zeros(int(self._program.x.size)), numbers).dual_vars
-        names, used = dict[int, str](), set[str]()
+        names, taken_names = dict[int, str](), set[str]()
         for position, constraint in enumerate(self.problem.constraints, start=1):
             label = _short_label(constraint, position)
             entries = np.abs(np.asarray(inverted.get(constraint.id, ()), dtype=float))
             for index, number in np.ndenumerate(entries):
                 entry = ",".join(map(str, index))
                 name = f"{label} [{entry}]" if entries.size > 1 else label
-                name = f"{name} ({position})" if name in used else name
-                used.add(name)
+                name = f"{name} ({position})" if name in taken_names else name
+                taken_names.add(name)
                 names[int(number) - 1] = name
         return names
 

@@ -250,15 +250,15 @@ def _parts(data: SdpaData) -> Iterator[str]:
     yield f"{len(data.objective)}\n{len(data.blocks)}\n{' '.join(map(str, data.blocks))}\n"
     yield " ".join(_printed(data.objective)) + "\n"
     for start in range(0, len(data.value), _LINES):
-        some = slice(start, start + _LINES)
+        span = slice(start, start + _LINES)
         positions = (
-            data.matrix[some],
-            data.block[some] + 1,
-            data.row[some] + 1,
-            data.column[some] + 1,
+            data.matrix[span],
+            data.block[span] + 1,
+            data.row[span] + 1,
+            data.column[span] + 1,
         )
         lines = zip(
-            *(array.tolist() for array in positions), _printed(data.value[some]), strict=True
+            *(array.tolist() for array in positions), _printed(data.value[span]), strict=True
         )
         yield "".join([f"{i} {b} {r} {c} {text}\n" for i, b, r, c, text in lines])
 

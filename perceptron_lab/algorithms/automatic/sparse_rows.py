@@ -74,8 +74,8 @@ def _retry_on_large_weights(rows: sp.csr_array, run: HingeRun, threshold: float)
     large = np.flatnonzero(run.weights > LARGE * run.weights.max())
     if not 0 < len(large) <= FEW:
         return run
-    some = rows[large]
-    written = some[:, np.unique(some.indices)].toarray()
+    large_rows = rows[large]
+    written = large_rows[:, np.unique(large_rows.indices)].toarray()
     # the rows but for a rotation, in as many dimensions as they are
     turned = np.ascontiguousarray(np.asarray(np.linalg.qr(written.T, mode="r")).T)
     weights = np.zeros(len(run.weights))

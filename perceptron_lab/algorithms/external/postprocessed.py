@@ -143,7 +143,7 @@ class Postprocessed(SeesAll[PostprocessedState]):
     def compiled(self, system: ConicSystem, oracles: Oracles) -> Functions:
         """Return the compiled functions of both algorithms."""
         both = self.opening(), self.following()
-        return [*chain(*(one.compiled(system, oracles) for one in both))]
+        return [*chain(*(algorithm.compiled(system, oracles) for algorithm in both))]
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> PostprocessedState:
         """Return the state before the first algorithm's first update."""

@@ -164,8 +164,8 @@ class ScaledProgram:
             numbers = np.full(len(limits), missing)
             for at, limit in enumerate(limits):
                 if limit is not None:
-                    moved = limit.value - values[at] if values[at] else limit.value
-                    exact = _shifted(moved, zoom - exponents[at])
+                    distance = limit.value - values[at] if values[at] else limit.value
+                    exact = _shifted(distance, zoom - exponents[at])
                     numbers[at] = min(max(to_double(exact), -_FAR), _FAR)
             return numbers
 

@@ -105,7 +105,7 @@ class HullsState(State):
         few = working_size(classes)
         sides = np.flatnonzero(classes.positive), np.flatnonzero(~classes.positive)
         # with the first of all, which the point at the start is of
-        self.first, self.second = (some[:: -(-len(some) // few)] for some in sides)
+        self.first, self.second = (side[:: -(-len(side) // few)] for side in sides)
         self.nearest(classes)
         self.count()
 
@@ -153,8 +153,10 @@ class HullsState(State):
         violated = np.flatnonzero(scores < below)
         sides = classes.positive[violated]
         parts, grown = (violated[sides], violated[~sides]), []
-        for some, old, part in zip(carrying, (self.first, self.second), parts, strict=True):
-            retained = np.union1d(some, lowest(old, scores, most))
+        for carrying_rows, old, part in zip(
+            carrying, (self.first, self.second), parts, strict=True
+        ):
+            retained = np.union1d(carrying_rows, lowest(old, scores, most))
             coming = lowest(part, scores, most)
             grown.append(np.union1d(retained, coming))
             joined = joined or len(grown[-1]) > len(retained)

@@ -163,7 +163,7 @@ def direction_of_gravity(cuts: FloatArray) -> FloatArray:
     number of its points (0, 1 or 2), in dimension 3 the length of an arc.
     """
     units = np.unique(cuts, axis=0)
-    measure = {1: _whole, 2: _points, 3: _arc}[units.shape[1]]
+    measure = {1: _full_measure, 2: _points, 3: _arc}[units.shape[1]]
     total = sum(measure(unit, np.delete(units, i, axis=0)) * unit for i, unit in enumerate(units))
     length = float(np.linalg.norm(total))
     if not length > 0.0:
@@ -171,7 +171,7 @@ def direction_of_gravity(cuts: FloatArray) -> FloatArray:
     return np.asarray(total / length)
 
 
-def _whole(unit: FloatArray, remaining: FloatArray) -> float:
+def _full_measure(unit: FloatArray, remaining: FloatArray) -> float:
     return 1.0
 
 

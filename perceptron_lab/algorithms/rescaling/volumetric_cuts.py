@@ -126,8 +126,8 @@ class VolumetricCuts(CutsOfBody[PolytopeState]):
         point = widest_point(normals[offsets == 0.0])
         point, scores, barrier = volumetric_centre(normals, offsets, point)
         while scores.min() < LEAST:
-            kept = np.arange(len(scores)) != scores.argmin()
-            normals, offsets = normals[kept], offsets[kept]
+            remaining = np.arange(len(scores)) != scores.argmin()
+            normals, offsets = normals[remaining], offsets[remaining]
             point, scores, barrier = volumetric_centre(normals, offsets, point)
         state.normals, state.offsets = normals, offsets
         state.point, state.barrier = point, barrier

@@ -79,7 +79,7 @@ def prove_classes_point(classes: Classes, point: FloatArray) -> PointProof:
     feasible, lower, exact_rows = decided(scores, radius, exact)
     if feasible:
         if not classes.roundings:
-            doubled(lower, radius, None, lambda some: classes.rows(candidates[some]), point)
+            doubled(lower, radius, None, lambda subset: classes.rows(candidates[subset]), point)
         exact_rows = max(exact_rows, sharpen(lower, radius, None, exact, classes.dimension))
     shortest, longest = norm_below(direction), norm_above(direction)
     margin = margin_below(lower, shortest, longest, None, classes.dimension)

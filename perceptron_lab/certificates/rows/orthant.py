@@ -168,7 +168,7 @@ class OrthantProofs(ConeProofs[Orthant]):
         feasible, lower, exact_rows = decided(scores, radius, exact)
         if feasible and (norms is None or in_range(norms)):
             if not roundings:
-                doubled(lower, radius, norms, lambda some: rows_at(data, some), point)
+                doubled(lower, radius, norms, lambda subset: rows_at(data, subset), point)
             exact_rows = max(exact_rows, sharpen(lower, radius, norms, exact, data.shape[1]))
         margin = margin_below(lower, norm_below(point), norm_above(point), norms, data.shape[1])
         return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
@@ -190,7 +190,7 @@ class OrthantProofs(ConeProofs[Orthant]):
     ) -> list[Automorphism] | None:
         """Return the scalings by the weights, for parts of the rows."""
         pieces = [slice(k, k + ROWS_AT_A_TIME) for k in range(0, len(at), ROWS_AT_A_TIME)]
-        return [Scaling(at[some], data, columns, weights[some], roundings) for some in pieces]
+        return [Scaling(at[subset], data, columns, weights[subset], roundings) for subset in pieces]
 
     def sparse_automorphisms(
         self, data: Data, columns: IntArray, at: IntArray, weights: FloatArray, roundings: int

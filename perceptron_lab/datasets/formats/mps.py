@@ -112,7 +112,7 @@ class _MpsReader:
         self.marked = False
         self.cuts: dict[str, None] = {}
         self.sets: dict[str, str] = {}
-        self.others: set[str] = set()
+        self.unread_sets: set[str] = set()
         self.right: dict[str, Fraction] = {}
         self.ranges: dict[str, Fraction] = {}
         self.lower: dict[str, Fraction | None] = {}
@@ -228,7 +228,7 @@ class _MpsReader:
         name, *pairs = _sized(fields, (3, 5), "a column, and one or two rows with their numbers")
         j = self._number_of_column(name)
         for row, number in _pairs(pairs):
-            column_entries = self.entries[self._known(row, self.kinds, "row")]
+            column_entries = self.entries[self._declared(row, self.kinds, "row")]
             if j in column_entries:
                 raise InputError(f"column {name} has a second entry in row {row}; give one")
             column_entries[j] = number_of(number)
@@ -240,7 +240,7 @@ class _MpsReader:
         if not self._first(section, name):
             return
         for row, number in _pairs(fields):
-            if self._known(row, self.kinds, "row") in limits:
+            if self._declared(row, self.kinds, "row") in limits:
                 raise InputError(f"row {row} has a second number in {section}; give one")
             limits[row] = number_of(number)
             # Here and not in the model, for the number of the line
@@ -253,7 +253,7 @@ class _MpsReader:
         """Return whether a line belongs to the first set of its section."""
         if self.sets.setdefault(section, name) == name:
             return True
-        self.others.add(f"{section} {name}")
+        self.unread_sets.add(f"{section} {name}")
         return False
 
     def _bound(self, fields: list[str]) -> None:
@@ -272,7 +272,7 @@ class _MpsReader:
         name = fields.pop(0) if len(fields) > least else ""
         if least == 2 and fields[0] not in self.columns and fields[1] in self.columns:
             raise InputError(f"the bound {kind} of column {fields[1]} has no number; give one")
-        column = self._known(fields[0], self.columns, "column")
+        column = self._declared(fields[0], self.columns, "column")
         if not self._first("BOUNDS", name):
             return
         value = number_of(fields[1]) if _VALUED[kind] else None
@@ -287,7 +287,7 @@ class _MpsReader:
         if kind in ("LI", "UI", "BV"):
             self.integers.add(column)
 
-    def _known(self, name: str, names: dict[str, str] | dict[str, int], kind: str) -> str:
+    def _declared(self, name: str, names: dict[str, str] | dict[str, int], kind: str) -> str:
         if name not in names:
             raise InputError(f"no {kind} is called {name[:40]!r}{did_you_mean(name, names)}")
         return name
@@ -329,8 +329,8 @@ class _MpsReader:
             yield f"{counted(len(free) - 1, 'free row')} left out: {', '.join(free[1:4])}"
         if self.cuts:
             yield f"{counted(len(self.cuts), 'user cut')} left out: {some_of(list(self.cuts))}"
-        if self.others:
-            yield f"further sets of numbers left out: {', '.join(sorted(self.others))}"
+        if self.unread_sets:
+            yield f"further sets of numbers left out: {', '.join(sorted(self.unread_sets))}"
         rows = (*self.right.items(), *self.ranges.items())
         of_rows = ((name, number) for name, number in rows if self.kinds.get(name) != "N")
         yield from infinite((*of_rows, *self.lower.items(), *self.upper.items()))

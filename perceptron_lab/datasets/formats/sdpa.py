@@ -195,13 +195,13 @@ class _SdpaReader:
 
     def plain(self) -> str:
         """Return the text that was read in the plain sparse format."""
-        places = np.cumsum(np.array(self._orders) != 0)
+        block_numbers = np.cumsum(np.array(self._orders) != 0)
         orders = [str(order) for order in self._orders if order]
         head = [str(len(self._costs)), str(len(orders)), " ".join(orders), " ".join(self._costs)]
         words = " ".join(self._entries).translate(_FORTRAN_EXPONENT).split()
         lines = ((map(float, words[at : at + 4]), words[at + 4]) for at in range(0, len(words), 5))
         table = [
-            f"{matrix:.0f} {places[int(block) - 1]} {row:.0f} {column:.0f} {value}"
+            f"{matrix:.0f} {block_numbers[int(block) - 1]} {row:.0f} {column:.0f} {value}"
             for (matrix, block, row, column), value in lines
             if float(value)
         ]

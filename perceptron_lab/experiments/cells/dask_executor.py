@@ -127,7 +127,7 @@ class _ClusterRun:
                 if self._client.status == "running":
                     self._send()
                 elif self._client.status != "connecting":
-                    raise _gone() from None
+                    raise _lost_scheduler() from None
                 continue
             if isinstance(item, dict):
                 self._tell(item)
@@ -144,7 +144,7 @@ class _ClusterRun:
         try:
             threads = sum(self._client.nthreads().values())
         except Exception:  # whatever it raises for a scheduler that cannot be asked
-            raise _gone() from None
+            raise _lost_scheduler() from None
         if threads == 0 and not self._idle:
             self._progress.idle("the scheduler has no workers; start some with `dask worker`")
         self._idle = threads == 0
@@ -178,11 +178,11 @@ class _ClusterRun:
         except distributed.CancelledError:
             # A lost scheduler cancels all futures too, and that is no fault of the cell
             if self._client.status != "running":
-                raise _gone() from None
+                raise _lost_scheduler() from None
             return Outcome(Status.KILLED, "dask's scheduler cancelled it; run it again")
         except Exception as error:
             if future.status != "error":  # it is not the cell's: the outcome cannot be fetched
-                raise _gone() from None
+                raise _lost_scheduler() from None
             return failure(error)
         assert isinstance(outcome, Outcome)
         return outcome
@@ -194,7 +194,7 @@ class _ClusterRun:
             self._client.run(end_run, self._topic, on_error="ignore")
 
 
-def _gone() -> ConfigError:
+def _lost_scheduler() -> ConfigError:
     return ConfigError(
         "dask's scheduler cannot be reached; start it again, and run the same command: it resumes "
         "from what "

@@ -187,13 +187,13 @@ def certifying(target: Target, output: Path, form: Form = "json") -> Iterator[Ce
         if target.path.is_file() and is_verdict(target.path):
             yield work.of_verdict(target.path)
         elif target.path.is_file():
-            yield work.of_certificate(_seen(target.path.stem), target.path)
+            yield work.of_certificate(_without_work(target.path.stem), target.path)
         else:
             for planned, stored in target.runs():
                 yield work.of_row(planned, stored, path_of(target.path, planned.cell))
 
 
-def _seen(cell: str, problem: str = "", label: str = "") -> CertifiedCell:
+def _without_work(cell: str, problem: str = "", label: str = "") -> CertifiedCell:
     return CertifiedCell(cell, problem, label, "", CertificationStatus.NOT_CERTIFIED)
 
 
@@ -215,7 +215,7 @@ class _Certifier:
 
     def of_row(self, planned: Planned, stored: Stored, path: Path) -> CertifiedCell:
         """Certify the answer of a stored row, whose certificate has its place at a path."""
-        cell = _seen(planned.cell, planned.title, planned.label)
+        cell = _without_work(planned.cell, planned.title, planned.label)
         if not stored.row or (stored.certificate is not None and not path.is_file()):
             return replace(cell, message=stored.fault or f"{path}: no such file")
         if stored.certificate is None:
@@ -226,7 +226,7 @@ class _Certifier:
 
     def of_verdict(self, path: Path) -> CertifiedCell:
         """Certify a verdict that ``plab solve --verdict --save`` has written."""
-        cell = _seen(path.stem, label=LABEL)
+        cell = _without_work(path.stem, label=LABEL)
         try:
             saved = verdict_with_data(path, self.problems.own)
             cell = replace(cell, status=str(saved.record["verdict"]))

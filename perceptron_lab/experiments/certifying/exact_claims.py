@@ -193,7 +193,7 @@ def exact_optimum(
         exact.missing[OPTIMUM[1]] = _ON_BOUNDARY
     elif upper is not None:
         attempts = objective_at_most(original, _start(answer, program), upper, system)
-        exact.add(OPTIMUM[1], _near(attempts, upper), system)
+        exact.add(OPTIMUM[1], _close_claims(attempts, upper), system)
     if lower is not None:
         vectors = proof.get(VECTORS)
         if vectors is not None and program is not None:
@@ -202,7 +202,7 @@ def exact_optimum(
         else:
             blocks = dual_blocks(original, proof, lower)
             attempts = objective_at_least_by_cuts(blocks, lower, system)
-        exact.add(OPTIMUM[0], _near(attempts, lower), system, _NO_DUAL)
+        exact.add(OPTIMUM[0], _close_claims(attempts, lower), system, _NO_DUAL)
     return exact
 
 
@@ -229,7 +229,7 @@ def _start(answer: CertifiedAnswer, program: MaxCutProgram | None) -> FloatArray
     return np.append(1.0, raised)
 
 
-def _near(attempts: Iterable[Claim], claimed: float) -> Iterator[Claim]:
+def _close_claims(attempts: Iterable[Claim], claimed: float) -> Iterator[Claim]:
     """Yield the claims whose bound equals that of a row or is slightly weaker."""
     for claim in attempts:
         missed = abs(Fraction(*claim["bound"]) - Fraction(claimed))

@@ -113,10 +113,12 @@ def repeated_instances(
     algorithms. With ``fixed_seeds`` (an algorithm has its own seeds, the same for all problems)
     they may not, since cells could be the same.
     """
-    seen: dict[str, list[tuple[Crumbs, Instance]]] = {}
-    for crumbs, instance in ((crumbs, one) for crumbs, several in entries for one in several):
+    instances_by_title: dict[str, list[tuple[Crumbs, Instance]]] = {}
+    for crumbs, instance in (
+        (crumbs, instance) for crumbs, instances in entries for instance in instances
+    ):
         # By title, since rows and tables tell problems apart by nothing else
-        for other, earlier in seen.setdefault(instance.title, []):
+        for other, earlier in instances_by_title.setdefault(instance.title, []):
             if instance.identity != earlier.identity:
                 yield Fault(
                     crumbs,
@@ -127,9 +129,9 @@ def repeated_instances(
                 remedy = "delete one, or give each its own seeds:"
                 text = f"the instance {instance.title!r} repeats {dotted(other)}; {remedy}"
                 yield Fault(crumbs, text)
-        seen[instance.title].append((crumbs, instance))
+        instances_by_title[instance.title].append((crumbs, instance))
 
 
-def _disjoint(seeds: Sequence[int] | None, others: Sequence[int] | None) -> bool:
+def _disjoint(seeds: Sequence[int] | None, other_seeds: Sequence[int] | None) -> bool:
     """Return whether both are given and have no seed in common."""
-    return seeds is not None and others is not None and set(seeds).isdisjoint(others)
+    return seeds is not None and other_seeds is not None and set(seeds).isdisjoint(other_seeds)

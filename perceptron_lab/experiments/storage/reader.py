@@ -115,7 +115,7 @@ class Reader(AbstractContextManager["Reader"]):
         with schema.reading(self._path):
             rows = self._connection.execute(f"SELECT {_RUN}, trace FROM run")
             return {
-                row["cell"]: self._whole(row, certificates)
+                row["cell"]: self._stored(row, certificates)
                 for row in rows
                 if row["cell"] in requested
             }
@@ -124,7 +124,7 @@ class Reader(AbstractContextManager["Reader"]):
         """Return the cells whose latest run failed, and that have an earlier result."""
         return frozenset(values["cell"] for values in self._select("SELECT cell FROM earlier"))
 
-    def _whole(self, values: sqlite3.Row, certificates: bool) -> Stored:
+    def _stored(self, values: sqlite3.Row, certificates: bool) -> Stored:
         """Return a row, with a fault if it, its trace or its certificate has changed.
 
         The trace is hashed, and decoded when it is used.

@@ -127,7 +127,7 @@ UNKNOWN: Final = 0
 # Device and inode of the files locked here -> the process that did. The kernel grants one process
 # the same lock twice, and drops it when any of its descriptors of the file is closed; so a file
 # that is in here is never opened a second time.
-_held: dict[tuple[int, int], int] = {}
+_locking_processes: dict[tuple[int, int], int] = {}
 # The order of the fields of `struct flock`.
 _LINUX = not sys.platform.startswith(("darwin", "freebsd"))
 _FLOCK = "hhqqi4x" if _LINUX else "qqihh"
@@ -156,14 +156,14 @@ class StoreLock(AbstractContextManager["StoreLock"]):
             if isinstance(error, BlockingIOError | PermissionError):
                 raise _occupied(folder, holder(folder)) from None
             raise
-        _held[self._key] = self._process
+        _locking_processes[self._key] = self._process
 
     def release(self) -> None:
         """Release the lock; in a child process this does nothing."""
         if self._process == os.getpid() and not self._released:
             self._released = True
             # Before the file is closed: another thread may lock it from then on
-            del _held[self._key]
+            del _locking_processes[self._key]
             os.close(self._descriptor)
 
     def __exit__(self, *_: object) -> None:
@@ -197,7 +197,7 @@ def holder(folder: Path) -> int | None:
 def _holds(path: Path) -> bool:
     """Return whether this very process has locked a file; its children have not."""
     try:
-        return _held.get(_key_of(path.stat())) == os.getpid()
+        return _locking_processes.get(_key_of(path.stat())) == os.getpid()
     except OSError:
         return False
 

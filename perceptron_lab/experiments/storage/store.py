@@ -117,10 +117,10 @@ class Store(AbstractContextManager["Store"]):
             for table in ("plan", "running"):
                 self._connection.execute(f"DELETE FROM {table}")
             for name, value in about.items():
-                self._put("about", name, value)
+                self._insert_values("about", name, value)
             for position, cell in enumerate(planned):
-                self._put("problem", cell.problem_key, cell.sha256)
-                self._put("plan", position, *encoded(cell))
+                self._insert_values("problem", cell.problem_key, cell.sha256)
+                self._insert_values("plan", position, *encoded(cell))
             self._put_environment(environment)
 
     def running(self, cell: str) -> None:
@@ -244,7 +244,7 @@ class Store(AbstractContextManager["Store"]):
         statement = "INSERT OR IGNORE INTO environment VALUES (?, ?, ?)"
         self._connection.execute(statement, (*values, checksum(values)))
 
-    def _put(self, table: str, *values: object) -> None:
+    def _insert_values(self, table: str, *values: object) -> None:
         """Put a row into a table whose last column is the checksum."""
         self._insert(table, *values, checksum(values))
 

@@ -175,7 +175,7 @@ def prove_claims(
     faults += claims.goal_faults()
     if claims.status is Status.MARGIN_BOUNDED and not claims.bounded:
         faults.append("the margin is called bounded, and no bound that was asked for is proved")
-    verified = _held(
+    verified = _passed(
         {
             Check.POINT: lower is not None,
             Check.WEIGHTS: upper is not None,
@@ -193,7 +193,7 @@ def _figures(names: Iterable[str]) -> Checks:
     return frozenset(f"certificate.figures.{name}" for name in names)
 
 
-def _held(checks: Mapping[Check, bool]) -> Checks:
+def _passed(checks: Mapping[Check, bool]) -> Checks:
     """Return the checks that were made."""
     return frozenset(check for check, passed in checks.items() if passed)
 
@@ -240,7 +240,7 @@ def prove_optimum(
             faults += _missed(name, again, claimed, size, digits=13)
     cut = _cut_figures(reverified_cut(system, proof), bounds[1])
     faults += _cut_faults(claims, cut)
-    verified = _held(
+    verified = _passed(
         {
             Check.NO_MARGIN: True,
             Check.STATUS: claims.status in _STATEMENTS,

@@ -128,8 +128,8 @@ class LeadingBlocks:
         """Factorise the largest block of M - sI; return the first row that fails, or -1."""
         for begin, end in spans(len(self._matrix)):
             self._matrix[begin:end, :end] = 0.0
-            some = slice(self._starts[begin], self._starts[end])
-            self._matrix[self._rows[some], self._columns[some]] = entries[self._entry_order[some]]
+            span = slice(self._starts[begin], self._starts[end])
+            self._matrix[self._rows[span], self._columns[span]] = entries[self._entry_order[span]]
             np.einsum("ii->i", self._matrix[begin:end, begin:end])[:] -= shift
             self.failed = extend(self._matrix, begin, end)
             if self.failed >= 0:

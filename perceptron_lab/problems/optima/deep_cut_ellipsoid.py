@@ -360,9 +360,9 @@ def _advance(run: DeepCutSearch, search: Search, due: int) -> int:
         ended = run.advance(min(most, due - search.updates))
         elapsed = clock_seconds() - clock
         search.seconds += elapsed
-        made = run.counts - before
-        search.updates += int(made[UPDATES])
-        search.queries += int(made[CUTS] + made[FEASIBLE])
+        counts = run.counts - before
+        search.updates += int(counts[UPDATES])
+        search.queries += int(counts[CUTS] + counts[FEASIBLE])
         if ended == FLAT or search.updates >= due or search.exhausted_limit():
             return ended
         most = 2 * most if elapsed < _CHUNK_SECONDS else most

@@ -77,11 +77,11 @@ class _PageText:
 
     @property
     def facts(self) -> dict[str, Any]:
-        return dict(json.loads(_found(_FACTS, self.text)))
+        return dict(json.loads(_matched_text(_FACTS, self.text)))
 
     @property
     def content(self) -> str:
-        return _found(_CONTENT, self.text)
+        return _matched_text(_CONTENT, self.text)
 
 
 def pages(target: Target | None = None, *, output: str | Path = RESULTS) -> list[Path]:
@@ -308,7 +308,7 @@ def _templates() -> Environment:
     return environment
 
 
-def _found(pattern: re.Pattern[str], text: str) -> str:
+def _matched_text(pattern: re.Pattern[str], text: str) -> str:
     match = pattern.search(text)
     assert match is not None
     return match[1]

@@ -80,7 +80,7 @@ def lp_feasibility(evidence: Evidence) -> Table:
             "undecided",
             [entry.seeds - a - b for entry, a, b in zip(entries, decided, unproved, strict=True)],
         ),
-        counts("false", [_wrong(entry, truths.get(entry.problem)) for entry in entries]),
+        counts("false", [_wrong_answers(entry, truths.get(entry.problem)) for entry in entries]),
         *medians(entries, ["seconds"], rivals),
     ]
     note = (
@@ -122,8 +122,12 @@ def infeasible_programs(evidence: Evidence) -> Table:
         claims, proved = _claims(runs), runs["proved"] & runs["status"].isin(_DECIDED)
         kinds = Counter(finding.infeasibility for finding in findings(runs))
         proved_kinds.append(", ".join(f"{kinds[kind]} {kind}" for kind in kinds if kind))
-        wrong = proved & (((runs["status"] == Status.INFEASIBLE) != truth) | _wrong_kinds(runs))
-        for name, cells_ in zip(flags, (claims, claims & truth, proved, wrong), strict=True):
+        wrong_answers = proved & (
+            ((runs["status"] == Status.INFEASIBLE) != truth) | _wrong_kinds(runs)
+        )
+        for name, cells_ in zip(
+            flags, (claims, claims & truth, proved, wrong_answers), strict=True
+        ):
             flags[name].append(int(cells_.sum()))
     columns = [
         texts("problem", [entry.problem for entry in entries]),
@@ -160,7 +164,7 @@ def _count(entry: Summary, statuses: tuple[Status, ...]) -> int:
     return int(entry.runs["status"].isin(statuses).sum())
 
 
-def _wrong(entry: Summary, truth: bool | None) -> int | None:
+def _wrong_answers(entry: Summary, truth: bool | None) -> int | None:
     """Return the number of wrong answers; None where it is unknown."""
     if truth is None:
         return None

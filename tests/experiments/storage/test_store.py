@@ -453,7 +453,7 @@ def test_a_table_that_is_registered_no_more_is_left_out_with_a_warning(
 def test_a_configuration_of_another_version_is_named(tmp_path: Path) -> None:
     fill(tmp_path, [0])
     with Store.open(tmp_path) as store:
-        store._put("about", "config", json.dumps({"experiment": "made", "problem": []}))
+        store._insert_values("about", "config", json.dumps({"experiment": "made", "problem": []}))
     with pytest.raises(ConfigError, match=r"the configuration in .*runs\.sqlite"):
         read_config_of(tmp_path)
 

@@ -218,8 +218,8 @@ def levels(evidence: Evidence) -> Table:
         texts("label", [entry.label for entry, *_ in steps_by_entry]),
         counts("seed", [seed for _, seed, *_ in steps_by_entry]),
         counts("number", [number for *_, number, _ in steps_by_entry]),
-        numbers("level", _known([step.level for step in steps])),
-        numbers("objective", _known([step.objective for step in steps]), upper_bound),
+        numbers("level", _finite_or_none([step.level for step in steps])),
+        numbers("objective", _finite_or_none([step.objective for step in steps]), upper_bound),
         texts("outcome", [step.outcome for step in steps]),
         counts("updates", [step.updates for step in steps]),
         counts("queries", [step.queries for step in steps]),
@@ -228,7 +228,7 @@ def levels(evidence: Evidence) -> Table:
     return Table("levels", columns, 3, notes=[_LEVELS], long=True)
 
 
-def _known(values: Sequence[float]) -> list[float | None]:
+def _finite_or_none(values: Sequence[float]) -> list[float | None]:
     return [None if math.isnan(value) else value for value in values]
 
 

@@ -283,8 +283,10 @@ def _rounding(entries: Sequence[QueryEntry]) -> Iterator[str]:
     if measured:
         differing = _listed([entry for entry, spread in measured if spread.hangs_on_kernel])
         other = f", but for {differing}" if differing else ""
-        some, all_ = len(measured), len(entries)
-        whose = "All queries" if some == all_ else f"The queries of {some} of the {all_} entries"
+        count, total = len(measured), len(entries)
+        whose = (
+            "All queries" if count == total else f"The queries of {count} of the {total} entries"
+        )
         yield (
             f"{whose} are the same under OpenBLAS's kernels for Prescott, Nehalem, Sandybridge, "
             f"Haswell and SkylakeX{other}."
