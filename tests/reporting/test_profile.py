@@ -82,9 +82,14 @@ def test_an_instance_without_solver_counts_for_all() -> None:
     assert frame["within 100"].tolist() == frame["solved"].tolist() == [0.5, 0.5]
 
 
-def test_a_cell_that_was_not_run_is_not_solved() -> None:
+def test_a_pair_that_was_not_run_does_not_count() -> None:
     rows = [make_row("a", "P"), make_row("b", "P"), make_row("b", "Q", seconds=1.0)]
-    assert ratios(*rows) == {"P": [1.0, 1.0], "Q": [np.inf, 2.0]}
+    assert ratios(*rows) == {"P": [1.0, 1.0], "Q": [2.0]}
+    frame = report.table("profile", evidence(*rows)).frame
+    assert frame["instances"].tolist() == [2, 1]
+    assert frame["solved"].tolist() == [1.0, 1.0]
+    (axes,) = report.figure("profile", evidence(*rows)).axes
+    assert axes.get_ylabel().startswith("share of 1 to 2 instances")
 
 
 def test_times_below_the_resolution_are_equal() -> None:
@@ -93,9 +98,8 @@ def test_times_below_the_resolution_are_equal() -> None:
 
 
 def test_the_table_shows_shares_and_endings() -> None:
-    table = report.table(
-        "profile", evidence(*THREE, make_row("c", "HiGHS", status="TIME_LIMIT", proved=False))
-    )
+    late = [make_row("c", name, status="TIME_LIMIT", proved=False) for name in ("auto", "HiGHS")]
+    table = report.table("profile", evidence(*THREE, *late))
     frame = table.frame.set_index("label")
     shares = ["within 1", "within 2", "within 10", "within 100", "solved"]
     assert frame.loc["auto", shares].tolist() == [0.5, 0.75, 0.75, 0.75, 0.75]

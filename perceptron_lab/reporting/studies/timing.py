@@ -33,7 +33,7 @@ RESOLUTION = 1e-6
 class Profile:
     """The seconds of a label over those of the fastest label, per instance (problem and seed).
 
-    Infinite where it has no proved answer.
+    Infinite where it has no proved answer. Instances without a cell of the label do not count.
     """
 
     label: str
@@ -53,10 +53,11 @@ class Profile:
 def profiles(runs: pd.DataFrame) -> list[Profile]:
     """Return r = t / min t over the labels, per instance, in the order of the labels.
 
-    t is the time to a proved answer, that of the proof included; a failure, a limit, an answer
-    without proof and a cell that was not run have none. Where some label has proved a feasible
-    point, a bound of the margin is no answer: it leaves open what the other has decided. An
-    instance that no label has solved counts for all as not solved.
+    t is the time to a proved answer, that of the proof included; a failure, a limit and an answer
+    without proof have none. Where some label has proved a feasible point, a bound of the margin is
+    no answer: it leaves open what the other has decided. An instance that no label has solved
+    counts for all as not solved, and a pair that was not run, such as one that the configuration
+    leaves out, does not count.
 
     Parameters
     ----------
@@ -72,19 +73,18 @@ def profiles(runs: pd.DataFrame) -> list[Profile]:
     spent = runs["seconds"] + runs["proof_seconds"]
     times = spent.clip(lower=RESOLUTION).where(proved, np.inf).fillna(np.inf)
     table = runs.assign(time=times).pivot(index=["problem", "seed"], columns="label", values="time")
-    # A cell that was not run is not solved within any factor.
-    table = table.fillna(np.inf)
     # An instance without an answer has no fastest: any other divisor leaves it infinite.
     best = table.min(axis="columns").where(lambda least: np.isfinite(least), 1.0)
     ratios = table.div(best, axis="index")
-    return [Profile(label, ratios[label].to_numpy()) for label in runs["label"].unique()]
+    # NaN: the pair was not run
+    return [Profile(label, ratios[label].dropna().to_numpy()) for label in runs["label"].unique()]
 
 
 def profile_table(evidence: Evidence) -> Table:
     """Share of instances that each label solves, with proof, within factors of the fastest.
 
-    Columns: ``label``, ``instances`` (problems and seeds of the experiment), ``within 1``,
-    ``within 2``, ``within 10``, ``within 100``: the share of instances that the label has solved,
+    Columns: ``label``, ``instances`` (problems and seeds on which the label was run), ``within 1``,
+    ``within 2``, ``within 10``, ``within 100``: the share of these that the label has solved,
     with proof, in at most that many times the seconds, those of the proof included, of the fastest
     label there; ``solved``, the share with a proved answer; ``status``, the statuses of its cells.
     """
@@ -104,10 +104,11 @@ def profile_table(evidence: Evidence) -> Table:
 
 
 _NOTE = (
-    "Within $\\tau$: share of the instances (problem and seed) that the label solves with a "
+    "Within $\\tau$: share of the label's instances (problem and seed) that it solves with a "
     "verified answer in at most $\\tau$ times the time of the fastest label; times include the "
     "verification. An instance without a verified answer counts as not solved, and so does a "
-    "bound of the margin where another label has proved a feasible point."
+    "bound of the margin where another label has proved a feasible point; one on which the label "
+    "was not run does not count."
 )
 
 
@@ -121,8 +122,8 @@ def profile_figure(evidence: Evidence) -> Figure:
     The height at 1 says how often a label is the fastest, that at the right edge how often it has a
     proved answer at all; a curve above another is faster or more reliable everywhere. Time is that
     to a proved answer: failures, limits and unproved answers never count as solved, nor does a
-    bound of the margin where another label has proved a feasible point. Instances are all problems
-    and seeds.
+    bound of the margin where another label has proved a feasible point. Instances are the problems
+    and seeds on which the label was run.
     """
     profile_list = profiles(evidence.frame)
     looks = drawing.looks_of(evidence)
@@ -143,7 +144,9 @@ def profile_figure(evidence: Evidence) -> Figure:
     # No ratio is below 1; above 1 a little room keeps the line of a perfect label off the frame
     axes.set(xscale="log", xlim=(1.0, edge), ylim=(0.0, 1.02))
     axes.set_xlabel("time to a verified answer / that of the fastest algorithm")
-    axes.set_ylabel(f"share of {len(profile_list[0].ratios)} instances with a verified answer")
+    numbers_run = sorted({len(profile.ratios) for profile in profile_list})
+    number = " to ".join(str(numbers_run[k]) for k in sorted({0, len(numbers_run) - 1}))
+    axes.set_ylabel(f"share of {number} instances with a verified answer")
     drawing.rule_logarithmic(axes, "x")
     drawing.rule(axes, "y", "0.9")
     names = drawing.spelt_out(evidence.algorithms())
