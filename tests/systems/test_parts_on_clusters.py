@@ -55,22 +55,30 @@ def rows_of(seed: int) -> FloatArray:
     return planted(6, 6000, 0.02, np.random.default_rng(seed))[0]
 
 
-def killed(nanny: Any) -> None:
-    """Kill the worker that a nanny has at this time, if it is not just starting one."""
-    if nanny.pid is not None:
-        os.kill(nanny.pid, signal.SIGKILL)
+def running_workers(client: Any) -> list[Any]:
+    """Return the nannies of the two workers as soon as both run.
+
+    dask gives up a worker that dies while it starts, and counts one that has just died.
+    """
+    while True:
+        nannies = [w for w in client.cluster.workers.values() if w.process is not None]
+        if [nanny.process.status.name for nanny in nannies] == ["running"] * 2:
+            return nannies
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("seed", repeated(range(50), kept=1))
 def test_a_killed_worker_leaves_the_answer_right(seed: int, client: Any) -> None:
     rows, rng = rows_of(seed), np.random.default_rng(seed)
     array = da.from_array(rows, chunks=(400, 6)).map_blocks(waiting, dtype=float)
-    client.wait_for_workers(2)
-    nanny = list(client.cluster.workers.values())[int(rng.integers(2))]
-    timer = Timer(float(rng.uniform(0.0, SECONDS)), killed, [nanny])
+    nanny = running_workers(client)[int(rng.integers(2))]
+    pid = nanny.pid
+    timer = Timer(float(rng.uniform(0.0, SECONDS)), os.kill, [pid, signal.SIGKILL])
     timer.start()
     result = solve(array, goal=GOAL)
     timer.join()
+    while nanny.pid == pid:  # until dask has seen its end
+        time.sleep(0.01)
     expected = solve(rows, goal=GOAL)
     assert result.status is expected.status is Status.FEASIBLE
     assert result.goal_reached
@@ -82,7 +90,7 @@ def test_a_killed_worker_leaves_the_answer_right(seed: int, client: Any) -> None
 def test_parts_are_read_by_the_workers_of_a_client(client: Any) -> None:
     rows = rows_of(1)
     parts = RowParts([ArrayRows(some) for some in np.split(rows, 4)])
-    client.wait_for_workers(2)
+    running_workers(client)
     result = solve(parts)
     assert result.status is Status.FEASIBLE
     assert result.certificate["passes"] >= 1
