@@ -149,6 +149,14 @@ def listed_by(names: Collection[str], command: str) -> str:
     return f"known: {', '.join(names)}" if len(names) <= 8 else f"`{command}` lists them"
 
 
+def refuse_flags(**flags: object) -> None:
+    """Refuse arguments that are not true or false: texts such as "no" would count as true."""
+    for name, value in flags.items():
+        # numpy's truth values as well, without an import of numpy
+        if type(value).__name__ not in ("bool", "bool_"):
+            raise InputError(f"{name}={value!r}; allowed: true or false")
+
+
 def counted(number: int, singular: str, several: str = "") -> str:
     """Return a number with its noun in the singular or plural: ``1 cell``, ``2 cells``."""
     return f"{number} {singular if number == 1 else several or f'{singular}s'}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from perceptron_lab.core.errors import refuse_flags
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -63,6 +65,9 @@ class Facts:
     l1_margin: float | None = None
     hull_radius: float | None = None
     centre_norm: float | None = None
+
+    def __post_init__(self) -> None:
+        refuse_flags(unit_rows=self.unit_rows)
 
     @property
     def atom_norm(self) -> float | None:

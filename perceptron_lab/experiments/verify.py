@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.errors import DataError, refuse_flags
 from perceptron_lab.core.saved_answers.fields import Check, Flat
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.datasets.regular_files import GENERATED
@@ -139,6 +139,7 @@ def verify(
     >>> print(verify(run("quickstart").folder))
     results/quickstart: 6 PROVED
     """
+    refuse_flags(exact=exact)
     resolved = Target.of(target, base, generate, data, labels)
     return Verification(resolved.path, list(verifying(resolved, exact=exact)))
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import ConfigError, InputError
+from perceptron_lab.core.errors import ConfigError, InputError, refuse_flags
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.goals import Budget, Goal, goal_of
 from perceptron_lab.core.results import Result
@@ -188,6 +188,7 @@ def solve(
             "stop": stop,
         }
     )
+    refuse_flags(trace_cuts=trace_cuts)
     watch, stop = callbacks(watch, stop)
     source: Any = problem if labels is None else (problem, labels)
     options = RunOptions(

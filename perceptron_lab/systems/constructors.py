@@ -31,7 +31,7 @@ from perceptron_lab.cones.operators.row_source import (
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.errors import InputError, refuse_flags
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.doubles import LARGEST_WHOLE, Doubles
 from perceptron_lab.numerics.input_checks import (
@@ -95,6 +95,7 @@ def of_labelled(
     memory: int | None,
 ) -> Parts:
     """Return the rows s_i (x_i, rho); see :meth:`.ConicSystem.from_labelled`."""
+    refuse_flags(affine=affine)
     constant = _constant(augment, affine)
     checked = _checked(examples, memory)
     data, integers = checked.values, checked.integers

@@ -43,8 +43,14 @@ def waiting(block: FloatArray) -> FloatArray:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
+    settings = {
+        "distributed.scheduler.allowed-failures": 20,
+        # dask gives up a worker that is away so long after its end, though another one of that name
+        # may have started and been killed since
+        "distributed.deploy.lost-worker-timeout": "1h",
+    }
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 20}),
+        dask.config.set(settings),
         cluster_of(2, silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -56,10 +62,7 @@ def rows_of(seed: int) -> FloatArray:
 
 
 def running_workers(client: Any) -> list[Any]:
-    """Return the nannies of the two workers as soon as both run.
-
-    dask gives up a worker that dies while it starts, and counts one that has just died.
-    """
+    """Return the nannies of the two workers as soon as both run; one may not be killed before."""
     while True:
         nannies = [w for w in client.cluster.workers.values() if w.process is not None]
         if [nanny.process.status.name for nanny in nannies] == ["running"] * 2:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from perceptron_lab.cones.operators.row_source import RowSource
-from perceptron_lab.core.errors import InputError, did_you_mean
+from perceptron_lab.core.errors import InputError, did_you_mean, refuse_flags
 from perceptron_lab.core.results import AnyArray, IntArray
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import (
@@ -183,6 +183,7 @@ class Columns:
     variables: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        refuse_flags(rows=self.rows, drop_missing=self.drop_missing, one_hot=self.one_hot)
         object.__setattr__(self, "reference", tuple(self.reference))  # JSON has lists
         if self.reference and not self.one_hot:
             raise InputError(

@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from perceptron_lab.core.errors import ConfigError
+from perceptron_lab.core.errors import ConfigError, refuse_flags
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class Execution:
     server: ForkServer | None = None
 
     def __post_init__(self) -> None:
+        refuse_flags(fresh=self.fresh, refresh=self.refresh, fail_fast=self.fail_fast)
         for name, number, least in (("jobs", self.jobs, 1), ("retries", self.retries, 0)):
             is_integer = isinstance(number, int)
             if not is_integer or number < least:

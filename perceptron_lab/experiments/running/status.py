@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import ConfigError, counted
+from perceptron_lab.core.errors import ConfigError, counted, refuse_flags
 from perceptron_lab.core.results import StatusWord
 from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.cells.progress import Remaining, remaining
@@ -168,6 +168,7 @@ def status(
     >>> print(status(run("quickstart").folder))
     results/quickstart: 6 done of 6 cells
     """
+    refuse_flags(certificates=certificates)
     folder = results_named(target, Path(output))
     if folder is not None:
         if tuple(overrides):

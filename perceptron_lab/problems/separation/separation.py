@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from perceptron_lab.algorithms.linear.exact_optimum import minimised
 from perceptron_lab.cones.operators.row_parts import is_dask
-from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.errors import InputError, refuse_flags
 from perceptron_lab.core.results import Status
 from perceptron_lab.core.time_limit import TimeIsUp, check_time, time_limit
 from perceptron_lab.numerics.input_checks import ArrayOrSparse
@@ -308,6 +308,7 @@ def separation(
     >>> found.verdict, found.coefficients, found.separated_rows.tolist()
     ('quasi-complete', {'x_1': '+INF', 'intercept': '-INF'}, [0, 1])
     """
+    refuse_flags(affine=affine)
     variables: dict[str, Any] = {"counts": counts, "weights": weights, "strata": strata}
     variables |= {"offset": offset, "time": time, "start": start}
     if not is_dask(X):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.errors import InputError, refuse_flags
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.input_checks import (
     ArrayOrSparse,
@@ -110,6 +110,7 @@ def active_perceptron(
     >>> model.weight.round(2), model.labels, model.mistakes
     (array([ 0.28, -0.96]), 2, 1)
     """
+    refuse_flags(reflect=reflect)
     if patience is not None and (not is_integer(patience) or patience < 1):
         raise InputError(f"patience={patience!r}; give a whole number, 1 or more, or None")
     rows = dense(checked_rows(examples))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.errors import InputError, refuse_flags
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.datasets.generated.streams import STEEPEST, is_exact, worst_case_examples
 from perceptron_lab.numerics.compiled.online_sweeps import online_sparse_sweep, online_sweep
@@ -240,6 +240,7 @@ def online_perceptron(
     >>> found.mistakes.total, found.mistakes.at
     (5, array([0, 2, 5, 6, 8]))
     """
+    refuse_flags(affine=affine)
     rows = checked_rows(examples)
     signs = signs_or_ones(labels, rows.shape[0])
     weight = np.zeros(rows.shape[1] + 1)

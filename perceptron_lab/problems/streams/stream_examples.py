@@ -31,7 +31,7 @@ from perceptron_lab.cones.operators.base import row_norms
 from perceptron_lab.cones.operators.gram import Coordinates, Gram
 from perceptron_lab.cones.operators.kernels import Kernel, KernelMatrix
 from perceptron_lab.cones.operators.matrix import Matrix
-from perceptron_lab.core.errors import InputError
+from perceptron_lab.core.errors import InputError, refuse_flags
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.numerics.input_checks import ArrayOrSparse, checked_rows
 from perceptron_lab.numerics.roundoff import above
@@ -203,6 +203,7 @@ def stream_of(
     kernel: AnyKernel,
 ) -> StreamExamples:
     """Return checked examples, without those that are presented 0 times."""
+    refuse_flags(affine=affine)
     if kernel is not None:
         return _by_kernel(kernel, examples, labels, affine, presentations)
     if isinstance(examples, KernelMatrix):
