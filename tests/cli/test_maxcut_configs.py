@@ -7,13 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.cli.small_runs import run_config
+from tests.cli.small_runs import UNDRAWN, drawn_sizes, run_config, shipped_figures
 
 pytestmark = pytest.mark.slow
 
 
 def run(name: str, folder: Path, *overrides: str) -> Path:
-    assert run_config(name, folder, overrides, in_own_folder=True) == 0
+    assert run_config(name, folder, (*overrides, UNDRAWN), in_own_folder=True) == 0
     return folder / name
 
 
@@ -30,7 +30,7 @@ def test_the_density_of_graphs_and_a_fixed_margin(tmp_path: Path) -> None:
     assert (table["rho lower"] <= table["rho upper"]).all()
     assert table.loc["random-12-15-0.1", "rho lower"] == pytest.approx(0.1, rel=2e-3)
     assert table.loc["random-12-40", "rho upper"] < table.loc["random-12-15", "rho lower"]
-    assert (results / "maxcut_density.png").stat().st_size > 1000
+    assert drawn_sizes(results, *shipped_figures("maxcut_density"))["maxcut_density"] > 1000
 
 
 def test_the_cuts_of_every_oracle(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_the_cuts_of_every_oracle(tmp_path: Path) -> None:
     assert set(table["ended"]) == {"FEASIBLE"}
     assert (table["norm"] > 0).all()
     assert table["depth"].between(0, 1).all()
-    assert (results / "cuts.png").stat().st_size > 1000
+    assert drawn_sizes(results, *shipped_figures("maxcut_cuts"))["cuts"] > 1000
 
 
 def test_the_perceptron_rescales_where_margins_are_small(tmp_path: Path) -> None:
@@ -51,7 +51,6 @@ def test_the_perceptron_rescales_where_margins_are_small(tmp_path: Path) -> None
         "seeds=[0]",
         "algorithms.2.label=PRA thesis",
         "budget.updates=3000",
-        "report.figures=[]",
     )
     table = pd.read_csv(results / "rescalings.csv").set_index(["margin", "label"])
     assert table.loc[(0.003, "PRA practical"), "rescalings"] > 0
@@ -70,7 +69,6 @@ def test_rescaling_is_for_small_margins_on_second_order_cones_too(tmp_path: Path
         "problems.0.grid.margin=[0.1, 0.0001]",
         "seeds=[0]",
         "budget.updates=3000",
-        "report.figures=[]",
     )
     table = pd.read_csv(results / "rescalings.csv").set_index(["margin", "label"])
     for label in ("correlation", "correlation second-order", "deterministic", "deep separation"):
@@ -112,7 +110,7 @@ def test_the_exponents_are_mapped(tmp_path: Path) -> None:
     assert list(table["range"]) == ["inside", "outside", "inside", "outside"]
     assert (table["bound"].notna() == (table["condition"] == "holds")).all()
     assert (table["share"].dropna() < 1.0).all()
-    assert (results / "exponents.png").stat().st_size > 1000
+    assert drawn_sizes(results, *shipped_figures("exponents"))["exponents"] > 1000
 
 
 def test_a_map_of_exponents_without_a_bound_is_drawn(tmp_path: Path) -> None:
@@ -125,4 +123,4 @@ def test_a_map_of_exponents_without_a_bound_is_drawn(tmp_path: Path) -> None:
         "seeds=[0]",
     )
     assert pd.read_csv(results / "exponents.csv")["bound"].isna().all()
-    assert (results / "exponents.png").stat().st_size > 1000
+    assert drawn_sizes(results, *shipped_figures("exponents"))["exponents"] > 1000

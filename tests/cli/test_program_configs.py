@@ -9,13 +9,14 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.experiments.verify import verify
-from tests.cli.small_runs import run_config
+from tests.cli.small_runs import UNDRAWN, drawn_sizes, run_config, shipped_figures
 
 ORACLES = ("pivoted-cholesky", "eigenvector")
 SMALL = (
     "problems.0={dataset: maxcut, instances: [random-8-12]}",
     "budget.updates=600",
     "experiment=figure_6_1",
+    UNDRAWN,
 )
 
 
@@ -38,7 +39,7 @@ def test_figure_6_1_runs_to_its_tables_and_is_proved_again(tmp_path: Path) -> No
         ellipsoid_rows["objective"].to_numpy()[:-1]
     )
     assert ellipsoid_rows["updates"].sum() == rows.loc["EA", "updates"]
-    assert (folder / "figure_6_1.png").stat().st_size > 1000
+    assert drawn_sizes(folder, *shipped_figures("figure_6_1"))["figure_6_1"] > 1000
 
 
 @pytest.mark.slow
@@ -49,14 +50,14 @@ def test_maxcut_factors_crosses_its_levels(tmp_path: Path) -> None:
         f"problems=[{{dataset: maxcut, instances: [random-6-8], algorithms: {labels}}}]",
         "budget.updates=100",
         "experiment=small",
-        "report.figures=[rivals]",
+        UNDRAWN,
     ]
     assert run_config("maxcut_factors", tmp_path, overrides) == 0
     rows = pd.read_csv(tmp_path / "small" / "runs.csv")
     assert sorted(rows["label"]) == sorted(labels)
     assert len(pd.read_csv(tmp_path / "small" / "effects.csv")) == 2 * 3
     assert len(pd.read_csv(tmp_path / "small" / "rivals.csv")) == 4
-    assert (tmp_path / "small" / "rivals.png").stat().st_size > 1000
+    assert drawn_sizes(tmp_path / "small", "rivals")["rivals"] > 1000
 
 
 @pytest.mark.slow
@@ -69,7 +70,7 @@ def test_optima_of_solvers_that_are_there_are_proved_and_the_others_skipped(
     overrides = [
         "problems.0={dataset: maxcut, instances: [random-8-12]}",
         "experiment=small",
-        "report.figures=[proved_optima]",
+        UNDRAWN,
     ]
     assert run_config("sdplib_optimum", tmp_path, overrides) == 0
     folder = tmp_path / "small"
@@ -79,6 +80,7 @@ def test_optima_of_solvers_that_are_there_are_proved_and_the_others_skipped(
     assert rows.loc["Clarabel", "optimum_width"] <= 1e-6
     assert rows.loc["Clarabel", "measure.claimed_dimacs_1"] <= 1e-6
     best = pd.read_csv(folder / "best_optima.csv")
+    assert drawn_sizes(folder, "proved_optima")["proved_optima"] > 1000
     assert best["asked"].tolist() == [2]
     assert best["two-sided"].tolist() == [2]
     assert best["lower"][0] <= best["upper"][0]
@@ -110,7 +112,7 @@ def test_optima_of_maxcut_are_proved_and_figured(tmp_path: Path) -> None:
 def test_scaling_of_maxcut_tells_sizes_memory_and_cuts_and_is_proved_again(tmp_path: Path) -> None:
     graphs = ["random-60-150", "planar-60-174", "planar-60-250", "torus-8x9", "torus-7x7-unit"]
     overrides = [f"problems.{index}.instances=[{name}]" for index, name in enumerate(graphs)]
-    overrides += ["problems.5.instances=[torus-5x5x5]", "experiment=small"]
+    overrides += ["problems.5.instances=[torus-5x5x5]", "experiment=small", UNDRAWN]
     assert run_config("maxcut_scaling", tmp_path, overrides) == 0
     folder = tmp_path / "small"
     assert set(verify(folder).counts) == {"PROVED"}
@@ -121,4 +123,4 @@ def test_scaling_of_maxcut_tells_sizes_memory_and_cuts_and_is_proved_again(tmp_p
     # weights 1: the guarantee of random hyperplanes, and more by flips
     assert (table["cut ratio"][[0, 1, 2, 4]] >= 0.878).all()
     assert (table["cut"] <= table["upper"]).all()
-    assert (folder / "maxcut_scaling.png").stat().st_size > 1000
+    assert drawn_sizes(folder, *shipped_figures("maxcut_scaling"))["maxcut_scaling"] > 1000

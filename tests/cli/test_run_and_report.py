@@ -55,9 +55,8 @@ class Failing(Perceptron):
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user_registrations: None) -> None:
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    register("algorithm", "failing", Failing)
     Path("small.yaml").write_text(CONFIG)
 
 
@@ -134,7 +133,9 @@ def test_verbose_adds_messages(capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(line.rpartition("s  ")[2] for line in lines) == messages
 
 
+@pytest.mark.usefixtures("user_registrations")
 def test_a_failed_cell_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    register("algorithm", "failing", Failing)  # each cell of a run imports this module for it
     assert main(["run", "small.yaml", "-q", "-s", "algorithms.1.name=failing", *NAMED]) == 1
     assert capsys.readouterr().err.startswith(
         "failed: torus-3x4  P  seed 0  ERROR: RuntimeError: broken"

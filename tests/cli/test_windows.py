@@ -34,10 +34,10 @@ _COMMANDS = [
     (["run", "quickstart", "--dry-run"], 0, "6 cells"),
     (["run", "quickstart"], 2, "on Windows: in WSL"),
     (["theory", "claims", "--into", "theory"], 0, "claims"),
-    (["report", "bounds", "--output", "."], 0, "rates.png"),
-    (["report", "bounds", "--html"], 0, "index.html"),
+    (["report", "out_of_core", "--output", "."], 0, "scaling.png"),
+    (["report", "out_of_core", "--html"], 0, "index.html"),
     (["certify", str(_SAMPLE / "separation_2d"), "--into", "exact"], 0, "3 CERTIFIED"),
-    (["compare", "bounds", "bounds"], 0, "195 pairs"),
+    (["compare", "out_of_core", "out_of_core"], 0, "3 pairs"),
     (["list", "oracles"], 0, "cholesky"),
     (["show", "perceptron"], 0, "algorithm perceptron"),
     (["solve", "rows.csv"], 0, "FEASIBLE"),
@@ -50,9 +50,9 @@ _COMMANDS = [
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which the commands run, with the runs of a sample."""
     folder = tmp_path_factory.mktemp("windows")
-    (folder / "bounds").mkdir()
-    for path in (_SAMPLE / "bounds").glob("runs*"):
-        (folder / "bounds" / path.name).write_bytes(path.read_bytes())
+    (folder / "out_of_core").mkdir()
+    for path in (_SAMPLE / "out_of_core").glob("runs*"):
+        (folder / "out_of_core" / path.name).write_bytes(path.read_bytes())
     (folder / "rows.csv").write_text("1,2\n3,1\n")
     return folder
 

@@ -20,7 +20,7 @@ from perceptron_lab.experiments.configuration.yaml_source import Source
 from tests.experiments import toys
 from tests.experiments.conftest import Configure
 
-LIMITS = ProcessLimits(grace=0.5, memory=300_000_000)
+LIMITS = ProcessLimits(grace=0.3, memory=300_000_000)
 """Little time, and little memory."""
 
 

@@ -51,8 +51,8 @@ with_bare_servers = pytest.mark.usefixtures("bare_servers")
 
 
 def short(how: str, **settings: Any) -> dict[str, Any]:
-    """Return an algorithm's entry; what never ends by itself has half a second."""
-    budget = {"seconds": 0.5} if how.startswith("spin") else {}
+    """Return an algorithm's entry; what never ends by itself has a fifth of a second."""
+    budget = {"seconds": 0.2} if how.startswith("spin") else {}
     return faulty(how, **settings, budget=budget)
 
 
@@ -75,7 +75,7 @@ FAULTS = {
     "terminate-itself": ("KILLED", r"^killed by SIGTERM from outside; run it again$", ""),
     "memory": ("OUT_OF_MEMORY", r"no memory left; its memory is limited to 286\.1 MiB: ", "memory"),
     "hoard": ("OUT_OF_MEMORY", r"Unable to allocate 7\.63 MiB.*: raise process\.memory", "memory"),
-    "spin": ("KILLED", r"its budget of 0\.5 s and 0\.5 s of grace were spent; raise b", "seconds"),
+    "spin": ("KILLED", r"its budget of 0\.2 s and 0\.3 s of grace were spent; raise b", "seconds"),
     "spin-compiled": ("KILLED", r"spent; raise budget\.seconds or process\.grace", "seconds"),
     "spin-deaf": ("KILLED", r"spent; raise budget\.seconds or process\.grace", "seconds"),
 }
@@ -125,7 +125,7 @@ def test_faults_hinder_no_other_cell(faults: dict[str, Outcome]) -> None:
 def test_the_hard_time_limit_is_enforced(faults: dict[str, Outcome], how: str) -> None:
     words = faults[f"{how} 0"].message.split()
     assert words[:2] == ["killed", "after"]
-    assert 0.5 + LIMITS.grace <= float(words[2]) <= 20.0  # however busy the machine is
+    assert 0.2 + LIMITS.grace <= float(words[2]) <= 20.0  # however busy the machine is
 
 
 @on_linux
@@ -442,7 +442,7 @@ def test_kernels_are_compiled_before_the_clock_starts_and_count_for_no_limit(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    algorithms = [{"name": "cyclic-perceptron", "budget": {"seconds": 1.0}}]
+    algorithms = [{"name": "primal-dual", "budget": {"seconds": 1.0}}]
     jobs = jobs_of(configure, algorithms=algorithms)
     limits = ProcessLimits(memory=10**6, grace=1.0, loading=1.0)
     progress = Compiling()
@@ -450,7 +450,7 @@ def test_kernels_are_compiled_before_the_clock_starts_and_count_for_no_limit(
         outcomes = outcomes_of(jobs, server=server, limits=limits, progress=progress)
     assert {outcome.status for outcome in outcomes} == {Status.FEASIBLE}, outcomes
     assert {outcome.stderr for outcome in outcomes} == {""}
-    assert progress.count == len(list(tmp_path.rglob("*.nbi"))) == 4  # two sweeps, and of proofs
+    assert progress.count == len(list(tmp_path.rglob("*.nbi"))) == 5  # softmin, two that it calls, and two of proofs
 
 
 class _Silent:

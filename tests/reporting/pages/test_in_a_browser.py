@@ -11,13 +11,13 @@ import pytest
 
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.reporting.pages.writing import pages
-from tests.repetitions import repeated
+from tests.repetitions import left_out, repeated
 from tests.reporting.pages.browser import Browser
 
 pytestmark = pytest.mark.slow
 
 SAMPLES = Path(__file__).parents[3] / "results" / "sample"
-SHOWN = ("maxcut", "infeasible")
+SHOWN = ("maxcut", "bundle_mirror" if left_out() else "infeasible")
 
 # Contrast of WCAG 2.1 of each text with the ground that it stands on; figures are inverted by a
 # filter in dark colours, which computed styles do not tell, so that theirs are not looked at.
