@@ -450,7 +450,8 @@ def test_kernels_are_compiled_before_the_clock_starts_and_count_for_no_limit(
         outcomes = outcomes_of(jobs, server=server, limits=limits, progress=progress)
     assert {outcome.status for outcome in outcomes} == {Status.FEASIBLE}, outcomes
     assert {outcome.stderr for outcome in outcomes} == {""}
-    assert progress.count == len(list(tmp_path.rglob("*.nbi"))) == 5  # softmin, two that it calls, and two of proofs
+    # softmin, two that it calls, and two of proofs
+    assert progress.count == len(list(tmp_path.rglob("*.nbi"))) == 5
 
 
 class _Silent:
