@@ -103,6 +103,12 @@ class SmallestOutput(BaseModel):
     smallest: bool
 
 
+class ChangedResponsesOutput(SmallestOutput):
+    """The smallest set of rows, and their new classes for models of several classes."""
+
+    classes: list[str | int | float | bool] | None = None
+
+
 class RemediesOutput(BaseModel):
     """What can be done about separation, with --remedies."""
 
@@ -111,7 +117,7 @@ class RemediesOutput(BaseModel):
     remaining_verdict: str | None
     determined: list[str]
     columns: SmallestOutput
-    labels: SmallestOutput | None
+    labels: ChangedResponsesOutput | None
 
 
 class VerdictOutput(BaseModel):

@@ -23,6 +23,7 @@ from perceptron_lab.numerics.input_checks import (
     two_classes,
 )
 from perceptron_lab.numerics.sparse_arrays import dense
+from perceptron_lab.problems.separation.class_responses import ClassResponses
 from perceptron_lab.problems.separation.domain import Domain
 from perceptron_lab.problems.separation.families.model import Model
 from perceptron_lab.problems.separation.integer_rows import (
@@ -62,6 +63,8 @@ class Labelled:
         A sentence on the model, or an empty text.
     domain
         Where a log-binomial likelihood without intercept is defined; None for other models.
+    responses
+        The rows x_i and classes of a model of several classes; None for other models.
     """
 
     rows: IntegerRows
@@ -74,6 +77,7 @@ class Labelled:
     predictors: IntegerRows | None = None
     note: str = ""
     domain: Domain | None = None
+    responses: ClassResponses | None = None
 
 
 def labelled(

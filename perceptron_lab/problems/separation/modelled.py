@@ -10,13 +10,11 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from perceptron_lab.cones.operators.row_parts import is_dask
 from perceptron_lab.core.errors import InputError, RowError
@@ -31,13 +29,12 @@ from perceptron_lab.numerics.input_checks import (
     labels_of,
     two_classes,
 )
+from perceptron_lab.problems.separation.class_responses import ClassResponses
+from perceptron_lab.problems.separation.combined_rows import combined_rows
 from perceptron_lab.problems.separation.domain import Domain
 from perceptron_lab.problems.separation.families.conditions import (
     Conditions,
     Mask,
-    adjacent,
-    multinomial,
-    ordinal,
     signed,
 )
 from perceptron_lab.problems.separation.families.kinds import RISKS, THRESHOLDS, VARIABLES
@@ -49,12 +46,9 @@ from perceptron_lab.problems.separation.families.options import (
 )
 from perceptron_lab.problems.separation.families.risk_sets import RiskSets
 from perceptron_lab.problems.separation.integer_rows import (
-    DIGITS,
     IntegerRows,
     Integers,
-    column_sizes,
     integer_rows,
-    rows_of_numbers,
 )
 from perceptron_lab.problems.separation.labelled import (
     Labelled,
@@ -225,6 +219,7 @@ class _Data:
         constants: Sequence[str] = (),
         risk_sets: RiskSets | None = None,
         several: Mask | None = None,
+        responses: ClassResponses | None = None,
     ) -> Labelled:
         """Return the rows of conditions, with the model that they are of."""
         names, intercept = names or self.names, self.names[-1] if self.affine else None
@@ -233,12 +228,13 @@ class _Data:
         fields = {"affine": self.affine, "constants": tuple(constants), "risk_sets": risk_sets}
         fields |= {"several": several}
         return Labelled(
-            _combined(self.base, conditions),
+            combined_rows(self.base, conditions),
             tuple(names),
             tuple(classes),
             intercept if intercept in names else None,
             model=Model.of(self.options, self.included, conditions, **fields),
             predictors=None if risk_sets is None else self.base,
+            responses=responses,
         )
 
 
@@ -296,14 +292,15 @@ def _of_classes(data: _Data) -> Labelled:
         raise InputError(f"every row is of class {labels[0]!r}; give two classes or more")
     between = [f"{low}|{high}" for low, high in pairwise(labels)]
     names, width = data.names, data.base.width
+    responses = ClassResponses(data.base, codes, len(labels), data.options.family)
+    conditions = responses.conditions(codes)
     if data.options.family in THRESHOLDS:
-        conditions = (ordinal if data.options.family == "ordinal" else adjacent)(
-            codes, len(labels), width
-        )
-        return data.labelled(conditions, labels, (*names, *between), between)
-    names = tuple(f"{label}:{name}" for label in labels[1:] for name in names)
-    constants = names[width - 1 :: width] if data.affine else ()
-    return data.labelled(multinomial(codes, len(labels), width), labels, names, constants)
+        constants = between
+        names = (*names, *between)
+    else:
+        names = tuple(f"{label}:{name}" for label in labels[1:] for name in names)
+        constants = [*names[width - 1 :: width]] if data.affine else []
+    return data.labelled(conditions, labels, names, constants, responses=responses)
 
 
 def _of_risk_sets(data: _Data, positive: object) -> Labelled:
@@ -349,38 +346,3 @@ def _times(data: _Data) -> tuple[FloatArray, FloatArray | None]:
         fault = f"is at risk from start {start[i]:g} to time {time[i]:g}; give start < time"
         raise RowError(i, fault)
     return time, start
-
-
-def _combined(base: IntegerRows, conditions: Conditions) -> IntegerRows:
-    """Return the integer rows of conditions, and of equations with both signs."""
-    blocks, thresholds = conditions.blocks, conditions.thresholds
-    scales = base.scales * len(blocks) + (Fraction(1),) * thresholds.shape[1]
-    opposite = np.flatnonzero(conditions.equalities)
-    if base.exact is None and _stay_doubles(base, blocks):
-        parts: list[Any] = [*(block @ base.doubles for block in blocks), thresholds.astype(float)]
-        doubles: Any = sp.csr_array(sp.hstack(parts)) if base.sparse else np.hstack(parts)
-        doubles = [doubles, -doubles[opposite]]
-        doubles = sp.csr_array(sp.vstack(doubles)) if base.sparse else np.vstack(doubles)
-        shifts = np.append(np.tile(base.shifts, len(blocks)), np.zeros(thresholds.shape[1], int))
-        return IntegerRows(doubles, shifts, None, scales)
-    integers = base.integers(np.arange(base.count))
-    table = np.hstack([*(_times_integers(b, integers) for b in blocks), thresholds.astype(object)])
-    return replace(rows_of_numbers(np.vstack([table, -table[opposite]])), scales=scales)
-
-
-def _stay_doubles(base: IntegerRows, blocks: Sequence[sp.csr_array]) -> bool:
-    """Return whether combinations of the rows are doubles: single rows, or small integers."""
-    most = max(float(abs(block).sum(axis=1).max()) for block in blocks)
-    if most <= 1.0:
-        return True
-    with np.errstate(over="ignore"):
-        sizes = np.ldexp(column_sizes(base.doubles), base.shifts)
-    return bool((most * sizes <= 2.0**DIGITS).all())
-
-
-def _times_integers(block: sp.csr_array, integers: Integers) -> Integers:
-    """Return C X for integers of any size."""
-    entries, product = block.tocoo(), np.zeros((block.shape[0], integers.shape[1]), dtype=object)
-    factors = entries.data.astype(np.int64).astype(object)[:, None]
-    np.add.at(product, entries.row, factors * integers[entries.col])
-    return product

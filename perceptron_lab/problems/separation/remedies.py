@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from functools import partial
 from itertools import combinations, islice
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
@@ -21,6 +21,7 @@ from flint import fmpq_mat, fmpz_mat
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import TimeIsUp, time_limit
 from perceptron_lab.numerics.sparse_arrays import scaled_rows
+from perceptron_lab.problems.separation.class_responses import ClassChange, ClassResponses
 from perceptron_lab.problems.separation.coefficients import FINITE, UNDECIDED
 from perceptron_lab.problems.separation.families.conditions import Mask
 from perceptron_lab.problems.separation.families.kinds import RISKS
@@ -32,6 +33,8 @@ from perceptron_lab.problems.separation.separation import exact_pair, seconds_of
 from perceptron_lab.problems.separation.verdict import SeparationVerdict
 
 _MOST_SETS: Final = 20_000  # Sets that are compared with the known directions
+
+Item = TypeVar("Item")
 
 
 def remedies(verdict: SeparationVerdict, *, max_seconds: float | None = None) -> Remedies:
@@ -104,7 +107,7 @@ def _on_rows(verdict: SeparationVerdict, observations: IntArray) -> Labelled:
         )
     values = {part.name: getattr(verdict, part.name) for part in fields(Labelled)}
     rows = _signed_rows(verdict.rows, selected, np.ones(len(selected)))
-    return Labelled(**values | {"rows": rows, "model": model, "domain": None})
+    return Labelled(**values | {"rows": rows, "model": model, "domain": None, "responses": None})
 
 
 def _smallest_columns(verdict: SeparationVerdict, free: Sequence[int]) -> SmallestChange:
@@ -113,21 +116,27 @@ def _smallest_columns(verdict: SeparationVerdict, free: Sequence[int]) -> Smalle
     if verdict.model is not None and verdict.model.family == "multinomial":
         names = names[: len(free) // (len(verdict.classes) - 1)]
     groups = [tuple(free[k :: len(names)]) for k in range(len(names))]
-    change = _smallest(
-        range(len(groups)), partial(_without, verdict.rows, groups), _excluded_by_columns
+    members, at_least = _smallest(
+        range(len(groups)),
+        partial(_without, verdict.rows, groups),
+        _excluded_by_columns,
+        len(groups),
     )
     if verdict.model is not None and verdict.model.family == "multinomial":
         names = [name.removeprefix(f"{verdict.classes[1]}:") for name in names]
-    return replace(change, members=change.members and tuple(names[int(j)] for j in change.members))
+    named = None if members is None else tuple(names[j] for j in members)
+    return SmallestChange(named, at_least, len(groups))
 
 
 def _smallest_labels(verdict: SeparationVerdict) -> SmallestChange | None:
-    """Return the fewest rows with another response; None for several conditions per row.
+    """Return the fewest rows with another response; None for models that compare rows.
 
     A changed label turns a condition around. One changed trial of several, or a success or a count
-    above 0 in a row without any, makes an equation of it.
+    above 0 in a row without any, makes an equation of it. A changed class has other conditions.
     """
     model, count = verdict.model, verdict.rows.count
+    if verdict.responses is not None and model is not None:
+        return _smallest_classes(verdict.responses, model.included, verdict.classes)
     if model is None:
         equations, first = np.zeros(count, dtype=bool), np.arange(count)
     elif not model.kind.row_by_row:
@@ -139,14 +148,33 @@ def _smallest_labels(verdict: SeparationVerdict) -> SmallestChange | None:
     candidates = np.arange(len(first))
     if model is not None:
         candidates = np.setdiff1d(candidates, model.equalities)
-    change = _smallest(
+    members, at_least = _smallest(
         candidates.tolist(),
         partial(_changed_signs, verdict.rows, equations),
         partial(_excluded_by_labels, equations),
+        len(candidates),
     )
-    return replace(
-        change, members=change.members and tuple(int(first[int(i)]) for i in change.members)
-    )
+    changed = None if members is None else tuple(int(first[i]) for i in members)
+    return SmallestChange(changed, at_least, len(candidates))
+
+
+def _smallest_classes(
+    responses: ClassResponses, included: IntArray, classes: Sequence[object]
+) -> SmallestChange:
+    """Return the fewest rows of another class; every class keeps a row."""
+
+    def signs_of(changes: Sequence[ClassChange]) -> IntArray | None:
+        codes = responses.changed(changes)
+        assert codes is not None  # other changes exclude no direction
+        direction = _direction(responses.rows(codes))
+        return None if direction is None else responses.signs(direction)
+
+    count = len(responses.codes)
+    changes, at_least = _smallest(responses.changes(), signs_of, responses.excludes, count)
+    if changes is None:
+        return SmallestChange(None, at_least, count)
+    changed = tuple(int(included[i]) for i, _ in changes)
+    return SmallestChange(changed, at_least, count, tuple(classes[new] for _, new in changes))
 
 
 def _aliased(rows: IntegerRows, order: list[int]) -> set[int]:
@@ -226,28 +254,33 @@ def _excluded_by_labels(equations: Mask, signs: IntArray, changed: Sequence[int]
 
 
 def _smallest(
-    items: Sequence[int],
-    direction_of: Callable[[Sequence[int]], IntArray | None],
-    excluded: Callable[[IntArray, Sequence[int]], bool],
-) -> SmallestChange:
-    """Return the smallest set of items for which no direction is left, or bounds of its size."""
+    items: Sequence[Item],
+    direction_of: Callable[[Sequence[Item]], IntArray | None],
+    excluded: Callable[[IntArray, Sequence[Item]], bool],
+    most: int,
+) -> tuple[tuple[Item, ...] | None, int]:
+    """Return the smallest set of items for which no direction is left, or any, and a lower bound.
+
+    The bound is of the size of all such sets, of which ``most`` items may be members; it is
+    ``most`` + 1 if there are none.
+    """
     directions: list[IntArray] = []
-    sets = (members for size in range(len(items) + 1) for members in combinations(items, size))
-    members: tuple[int, ...] = ()
+    sets = (members for size in range(most + 1) for members in combinations(items, size))
+    members: tuple[Item, ...] = ()
     with suppress(TimeIsUp):
         for members in islice(sets, _MOST_SETS):
             if all(excluded(direction, members) for direction in directions):
                 direction = direction_of(members)
                 if direction is None:
-                    return SmallestChange(members, len(members), len(items))
+                    return members, len(members)
                 directions.append(direction)
         # Some set: each item of it excludes the last direction
-        at_least, members = len(members) + (len(members) == len(items)), ()
+        at_least, members = len(members) + (next(sets, None) is None), ()
         while (direction := direction_of(members)) is not None:
-            grown = ((*members, i) for i in items if i not in members)
-            further = next((larger for larger in grown if excluded(direction, larger)), None)
-            if further is None:
-                return SmallestChange(None, at_least, len(items))
-            members = further
-        return SmallestChange(members, at_least, len(items))
-    return SmallestChange(None, len(members), len(items))
+            larger_sets = ((*members, item) for item in items if item not in members)
+            larger = next((larger for larger in larger_sets if excluded(direction, larger)), None)
+            if larger is None:
+                return None, at_least
+            members = larger
+        return members, at_least
+    return None, len(members)

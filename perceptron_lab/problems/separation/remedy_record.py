@@ -11,7 +11,11 @@ import numpy as np
 from perceptron_lab.core.errors import counted
 from perceptron_lab.core.results import IntArray
 from perceptron_lab.problems.separation.families.kinds import RISKS
-from perceptron_lab.problems.separation.verdict_record import VerdictRecord, enumeration
+from perceptron_lab.problems.separation.verdict_record import (
+    VerdictRecord,
+    enumeration,
+    json_label,
+)
 
 ALIASED: Final = "ALIASED"
 _CHANGED: Final = {
@@ -33,11 +37,14 @@ class SmallestChange:
         No smaller set restores overlap, proved; one more than there are candidates if none does.
     candidates
         The number of columns or rows that may be changed.
+    classes
+        The new class of each row, for models of several classes; empty for others.
     """
 
     members: tuple[str, ...] | tuple[int, ...] | None
     at_least: int
     candidates: int
+    classes: tuple[object, ...] = ()
 
     @property
     def smallest(self) -> bool:
@@ -47,7 +54,9 @@ class SmallestChange:
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
         members = None if self.members is None else list(self.members)
-        return {"members": members, "at_least": self.at_least, "smallest": self.smallest}
+        record = {"members": members, "at_least": self.at_least, "smallest": self.smallest}
+        classes = {"classes": [json_label(label) for label in self.classes]}
+        return record | (classes if self.classes else {})
 
     def bound(self, noun: str) -> str:
         """Return what is proved of the size as a phrase."""
@@ -82,7 +91,8 @@ class Remedies:
         its coefficients of all classes.
     labels
         The rows whose responses are to be changed: labels; one trial; a count of 0 that becomes
-        positive. None for models with several conditions per row, which are not searched.
+        positive; classes, each of which keeps a row. None for models that compare rows with each
+        other, which are not searched.
     """
 
     verdict: VerdictRecord
@@ -165,7 +175,7 @@ class Remedies:
     def _on_labels(self) -> str:
         """Return how many responses the separation rests on."""
         if self.labels is None:
-            return "responses: not searched for models with several conditions per row"
+            return "responses: not searched for models that compare rows with each other"
         members = self.labels.members
         if members is None and self.labels.at_least > self.labels.candidates:
             return "no change of responses restores overlap"
@@ -175,6 +185,16 @@ class Remedies:
         kind = _CHANGED.get(family, "a count above 0")
         if not members:
             return f"the separation rests on at least {counted(self.labels.at_least, 'response')}"
-        rows = self.verdict.rows_in_words(np.array(members, dtype=np.int64))
-        text = f"with {kind} in {rows} the rows would overlap; {self.labels.bound('response')}"
+        text = f"with {self._changes(self.labels, kind)} the rows would overlap; "
+        text += self.labels.bound("response")
         return f"{text} (how fragile the separation is, and no advice)"
+
+    def _changes(self, change: SmallestChange, kind: str) -> str:
+        """Return changed responses as a phrase: the new ones, and their rows."""
+        rows = np.array(change.members, dtype=np.int64)
+        kinds = [f"class {label}" for label in change.classes] or [kind] * len(rows)
+        phrases = [
+            f"{kind} in {self.verdict.rows_in_words(rows[[k == kind for k in kinds]])}"
+            for kind in dict.fromkeys(kinds)
+        ]
+        return enumeration(phrases)

@@ -102,6 +102,8 @@ class SeparationVerdict(VerdictRecord):
     domain
         Where a log-binomial likelihood without intercept is defined, with a member of this set;
         None for other models.
+    responses
+        The rows x_i and classes of a model of several classes; None for other models.
     """
 
     def save(self, path: str | Path, *, source: Mapping[str, object] | None = None) -> None:

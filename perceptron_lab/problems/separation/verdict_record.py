@@ -16,6 +16,7 @@ from perceptron_lab.core.results import IntArray
 from perceptron_lab.core.visible_text import visible
 from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text
+from perceptron_lab.problems.separation.class_responses import ClassResponses
 from perceptron_lab.problems.separation.coefficients import (
     FINITE,
     MINUS,
@@ -79,6 +80,7 @@ class VerdictRecord:
     lines: IntArray | None = None
     note: str = ""
     domain: Domain | None = None
+    responses: ClassResponses | None = None
 
     @property
     def not_verified(self) -> tuple[str, ...]:

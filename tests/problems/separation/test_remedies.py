@@ -187,8 +187,9 @@ def separated_model(seed: int, family: str) -> tuple[Any, Any, dict[str, Any]]:
 
 
 families = pytest.mark.parametrize(
-    "family", ["binomial", "log-binomial", "poisson", "multinomial", "ordinal"]
+    "family", ["binomial", "log-binomial", "poisson", "multinomial", "ordinal", "adjacent"]
 )
+CLASSES = ("multinomial", "ordinal", "adjacent")
 
 
 @families
@@ -205,11 +206,19 @@ def test_remaining_rows_of_a_model_are_the_largest_set_that_overlaps(
         assert found.remaining.overlap_rows.tolist() == rest.tolist()
     for i in np.setdiff1d(np.arange(len(y)), rest).tolist():
         more = np.append(rest, i)
-        if len(np.unique(y[more])) < len(np.unique(y)) and family in ("multinomial", "ordinal"):
+        if len(np.unique(y[more])) < len(np.unique(y)) and family in CLASSES:
             continue  # another model
         part = {k: v if isinstance(v, str) else v[more] for k, v in options.items()}
         if len(np.unique(y[more])) > 1 or family in ("poisson", "binomial"):
             assert not separation(X[more], y[more], **part).finite
+
+
+def overlap_after(X: Any, y: Any, changes: Any, family: str) -> bool:
+    """Return whether the rows overlap after changes of classes, of which each keeps a row."""
+    z = y.copy()
+    for i, new in changes:
+        z[i] = new
+    return len(np.unique(z)) == len(np.unique(y)) and separation(X, z, family=family).finite
 
 
 @families
@@ -224,11 +233,16 @@ def test_smallest_changes_of_models(seed: int, family: str) -> None:
         assert (len(found.columns.members), found.columns.smallest) == (len(restoring[0]), True)
         left = [j for j in range(2) if f"x_{j + 1}" not in found.columns.members]
         assert separation(X[:, left], y, **options).finite
-    if family in ("multinomial", "ordinal"):
-        assert found.labels is None
-        return
     assert found.labels is not None
     assert found.labels.smallest
+    if family in CLASSES:
+        changes = zip(found.labels.members, found.labels.classes, strict=True)
+        assert overlap_after(X, y, changes, family)
+        others = [(i, c) for i in range(len(y)) for c in np.unique(y) if c != y[i]]
+        for size in range(found.labels.at_least):
+            assert not any(overlap_after(X, y, c, family) for c in combinations(others, size))
+        return
+    assert found.labels.classes == ()
 
     def changed(rows: Any) -> Any:
         z, most = y.copy(), options.get("counts", y * 0 + 9)
@@ -254,6 +268,50 @@ def test_one_trial_of_several_makes_an_equation() -> None:
     assert "no change of responses restores overlap" in str(single)
 
 
+def test_changed_classes_are_named_and_their_rows_are_those_of_all_data() -> None:
+    """The row of weight 0 is counted, and no class is left without a row."""
+    X, y = [[0], [1], [2], [3], [4], [5], [6]], ["mid", "low", "low", "mid", "mid", "high", "high"]
+    options: dict[str, Any] = {"family": "multinomial", "weights": [0, *[1] * 6]}
+    verdict = separation(X, y, **options)
+    labels = verdict.remedies().labels
+    assert labels is not None
+    assert (labels.members, labels.at_least, labels.classes) == ((1,), 1, ("high",))
+    y[1] = "high"
+    assert separation(X, y, **options).finite
+    assert "with class high in row 2 the rows would overlap" in str(verdict.remedies())
+
+
+def test_every_class_keeps_a_row() -> None:
+    """Without an intercept a class without rows has finite coefficients here."""
+    X, y = np.array([[0, -1], [-1, -2], [-2, -2], [-2, 2], [1, 2], [0, 1]]), [0, 1, 2, 2, 2, 1]
+    found = separation(X, y, family="multinomial", affine=False).remedies().labels
+    assert found is not None
+    assert (found.members, found.at_least, found.classes) == ((2,), 1, (0,))
+    y[2] = 0
+    assert separation(X, y, family="multinomial", affine=False).finite
+
+
+def test_a_bound_changes_each_row_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_SETS", 2)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.digitize(X @ [1.0, 2.0], [-1.0, 1.0])
+    found = separation(X, y, family="multinomial").remedies().labels
+    assert found is not None
+    assert (found.at_least, found.smallest) == (1, False)
+    assert found.members is not None
+    assert len({*found.members}) == len(found.members) > 1
+    assert overlap_after(X, y, zip(found.members, found.classes, strict=True), "multinomial")
+
+
+def test_no_change_of_classes_restores_overlap_where_each_class_has_one_row() -> None:
+    verdict = separation([[1], [2]], [0, 1], family="multinomial")
+    labels = verdict.remedies().labels
+    assert labels is not None
+    assert (labels.members, labels.at_least, labels.classes) == (None, 3, ())
+    assert "no change of responses restores overlap" in str(verdict.remedies())
+
+
 def test_models_that_compare_rows_remove_none() -> None:
     cox = separation([[1], [0], [0]], [1, 1, 0], family="cox", time=[1, 2, 3]).remedies()
     assert cox.remaining is None
@@ -277,6 +335,14 @@ def test_sentences_state_lines_and_names(tmp_path: Path, capsys: Any) -> None:
     stated = json.loads(capsys.readouterr().out)["remedies"]
     assert stated["columns"] == {"members": ["smoke"], "at_least": 1, "smallest": True}
     assert stated["labels"] == {"members": [4], "at_least": 1, "smallest": True}
+    assert main([*call, "--family", "multinomial", "--json"]) == 0
+    stated = json.loads(capsys.readouterr().out)["remedies"]
+    assert stated["labels"] == {
+        "members": [4],
+        "at_least": 1,
+        "smallest": True,
+        "classes": [0],
+    }
     assert (stated["remaining_rows"], stated["remaining_verdict"]) == ([0, 1, 2, 3], "overlap")
     assert main(call[:-2]) == 0
     assert main([*call[:-2], "--remedies"]) == 2
