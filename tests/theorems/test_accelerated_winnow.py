@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from perceptron_lab import ConicSystem, solve
 from perceptron_lab.algorithms.perceptrons.winnow import Winnow
@@ -43,6 +44,32 @@ def test_the_gap_of_the_averages_is_within_the_theorem(seed: int, feasible: bool
             assert np.abs(point).sum() <= 1.0 + 1e-12
             gap = np.abs(cuts.T @ mixture).max() - (cuts @ point).min()
             assert gap <= gap_limit(rows) / state.updates * (1 + 1e-12)
+
+
+def test_an_iteration_takes_both_gradients_twice() -> None:
+    """Mirror-Prox by its definition, on C and the points (u, v) of the simplex of R^(2 d)."""
+    rows = rows_of(0)[0]
+    rows = np.vstack([rows, -rows[:5]])  # so that no average separates
+    cuts = rows / np.abs(rows).max(axis=1, keepdims=True)
+    doubled = np.hstack([cuts, -cuts])
+    (count, dimension), x_sum, y_sum = cuts.shape, 0.0, 0.0
+    rate = math.sqrt(math.log(2 * dimension) / math.log(count))
+    scores, combined = np.zeros(count), np.zeros(2 * dimension)
+    system = ready(ALGORITHM, ConicSystem.from_rows(rows))
+    norms = np.linalg.norm(rows, axis=1)
+    for state in walk(ALGORITHM, system, 20):
+        if not state.updates:
+            continue
+        x_v, y_v = softmax(-scores / rate), softmax(rate * combined)
+        x_w = softmax(-(scores + doubled @ y_v) / rate)
+        y_w = softmax(rate * (combined + doubled.T @ x_v))
+        scores, combined = scores + doubled @ y_w, combined + doubled.T @ x_w
+        x_sum, y_sum = x_sum + x_w, y_sum + y_w
+        expected = y_sum[:dimension] - y_sum[dimension:]
+        np.testing.assert_allclose(state.point, expected, rtol=1e-9, atol=1e-12)
+        mixture = state.weights * np.abs(rows / norms[:, None]).max(axis=1)
+        np.testing.assert_allclose(mixture, x_sum, rtol=1e-9, atol=1e-12)
+    assert state.updates == 20
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))

@@ -55,6 +55,18 @@ def test_a_phase_has_as_many_updates_as_its_level_allows(seed: int, memory: int)
         assert len(state.points) < max(memory, 2)
 
 
+@pytest.mark.parametrize("length", [0.0, 0.5, 1.0, 1.5])
+def test_a_centre_has_norm_1_at_most(length: float) -> None:
+    """The distance within a phase is at most 1 + 2/3 for such centres alone."""
+    view = ready(ALGORITHM, feasible_of("rows", 0)[0])
+    state = ALGORITHM.start(view, np.random.default_rng(0))
+    direction = np.ones(view.dimension) / np.sqrt(view.dimension)
+    state.point, state.upper = length * direction, 0.25
+    state.begin_phase()
+    np.testing.assert_allclose(state.centre, min(length, 1.0) * direction, rtol=1e-12)
+    assert state.level == LEVEL * 0.25
+
+
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_the_nearest_point_satisfies_the_conditions_of_kuhn_and_tucker(seed: int) -> None:
     rng = np.random.default_rng(seed)
