@@ -195,6 +195,16 @@ def test_a_bound_of_mistakes_makes_a_learner_of_the_pac_model(seed: int) -> None
     assert mistaken <= eps
 
 
+def test_a_survivor_is_right_on_all_of_its_examples() -> None:
+    """Mistakes on examples 1, 3 and 4: the first weight survives one example, of two required."""
+    examples, labels = [[1.0], [1.0], [-1.0], [1.0], [1.0], [-1.0]], [1, 1, 1, 1, 1, 0]
+    options = {"mistakes": 0, "error": 0.5, "confidence": 0.5}
+    survivor = longest_survivor(examples, labels, **options)
+    assert (survivor.labels, survivor.weight.tolist()) == (6, [1.0])
+    with pytest.raises(InputError, match="no weight survives 2 labels within 5"):
+        longest_survivor([[-1.0], *examples[1:5]], [0, *labels[1:5]], **options)
+
+
 def test_survivors_need_a_stream_and_probabilities() -> None:
     examples, signs = planted(0, 100, 0.3)
     with pytest.raises(InputError, match="no weight survives 461 labels within 100"):
