@@ -82,6 +82,18 @@ def test_cones(seed):
     assert solve(system, "auto", seed=seed).status is Status.FEASIBLE
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1e-20, 1e-9, 1e3])
+def test_the_unit_of_the_data_does_not_change_what_is_decided(unit):
+    rng = np.random.default_rng(5)
+    matrices = [random + random.T for random in rng.standard_normal((3, 4, 4))]
+    inside = sum(matrices) - 0.1 * np.eye(4)
+    pencil = ConicSystem.from_matrices(unit * inside, [unit * matrix for matrix in matrices])
+    balls = ConicSystem.second_order(unit * rng.standard_normal((9, 6)), [3, 4, 2])
+    none = ConicSystem.from_matrices(unit * np.eye(3), [unit * np.diag([1.0, -1.0, 0.0])])
+    statuses = [solve(system).status for system in (pencil, balls, none)]
+    assert statuses == [Status.FEASIBLE, Status.FEASIBLE, Status.INFEASIBLE]
+
+
 def test_equal_seeds_give_equal_iterates_and_notes():
     rows = planted(15, 3000, 1e-5, np.random.default_rng(4))[0]
     first, second = (solve(rows, Auto(first=2, growth=1), seed=9) for _ in range(2))

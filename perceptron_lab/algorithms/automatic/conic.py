@@ -126,11 +126,23 @@ class DelegatedState(State):
         self.point, self.weights = self.inner.point, self.inner.weights
         if isinstance(claim, FeasiblePoint):
             self.tolerance = system.tolerance
+        elif isinstance(claim, MarginBelow) and self.phase == "von-neumann":
+            return self._exact_or_next(system, claim)
         elif claim is not None and self.inner.ending:
             return self._try_next_method(system, claim)
         elif self.phase == "projection-rescaling" and isinstance(claim, MarginBelow):
             return self._defer_bound(system, claim)
         return None if widening else claim
+
+    def _exact_or_next(self, system: ConicSystem, claim: MarginBelow) -> Claim:
+        """Claim that A w = 0 where any answer will do; if that is not proved, the next method runs.
+
+        Of data with small entries every margin is below epsilon, also of feasible systems.
+        """
+        if not (system.deciding and affordable(system)):
+            return claim
+        self.first = 0
+        return MarginBelow(claim.weights, 0.0)
 
     def _defer_bound(self, system: ConicSystem, claim: MarginBelow) -> Claim | None:
         """Defer a bound to the end of the run, and claim its weights to have A w = 0 first."""
