@@ -16,11 +16,16 @@ from tests.experiments.cells.clusters import cluster_of
 from tests.experiments.processes import KEPT
 from tests.repetitions import left_out
 
+ABSENT = "no.such.module"
+
 
 @pytest.fixture(scope="session")
 def server(shared_server: ForkServer) -> Iterator[ForkServer]:
-    """A server for the cells of toys, which tests share that need none of their own."""
-    with closing(ForkServer(["tests.experiments.toys"])) as warm_server:
+    """A server for the cells of toys, which tests share that need none of their own.
+
+    One of its modules cannot be imported: the cells that need it would say so.
+    """
+    with closing(ForkServer([ABSENT, "tests.experiments.toys"])) as warm_server:
         KEPT.extend([warm_server, shared_server])
         yield warm_server
 

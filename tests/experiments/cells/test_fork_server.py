@@ -19,6 +19,7 @@ import pytest
 from perceptron_lab.core.errors import PlabError
 from perceptron_lab.experiments.cells.messages import REFUSED, ServerReport
 from perceptron_lab.experiments.cells.server_handle import ForkServer
+from tests.experiments.cells.conftest import ABSENT
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import (
     alive,
@@ -287,20 +288,23 @@ def test_a_server_killed_before_it_is_ready_costs_no_cell(
 
 
 def test_a_server_that_loads_is_ended_at_once() -> None:
+    """The second time, closing it does nothing."""
     server = ForkServer()
     server.start()
     assert server.process_id is not None
     process = server.process_id
-    server.close()
-    assert server.process_id is None
+    for _ in range(2):
+        server.close()
+        assert server.process_id is None
     assert not alive(process)
 
 
-def test_modules_that_cannot_be_imported_are_left_to_the_cells(configure: Configure) -> None:
+def test_modules_that_cannot_be_imported_are_left_to_the_cells(
+    configure: Configure, server: ForkServer
+) -> None:
+    assert server.has_loaded([ABSENT])
     jobs = jobs_of(configure, algorithms=[faulty("not")])
-    with closing(ForkServer(["no.such.module", "tests.experiments.toys"])) as server:
-        assert outcomes_of(jobs, server=server)[0].status.value == "FEASIBLE"
-        server.close()  # the second time does nothing
+    assert outcomes_of(jobs, server=server)[0].status.value == "FEASIBLE"
 
 
 def test_a_process_that_cannot_be_forked_is_reported(configure: Configure) -> None:

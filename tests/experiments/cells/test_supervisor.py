@@ -33,6 +33,7 @@ from tests.experiments.processes import (
     LIMITS,
     Watching,
     alive,
+    children,
     configure_toys,
     ended,
     faulty,
@@ -309,24 +310,27 @@ def test_a_watcher_that_fails_ends_everything(configure: Configure) -> None:
 
 
 @on_linux
-@with_bare_servers
-def test_a_server_that_is_killed_is_replaced(configure: Configure) -> None:
+def test_a_server_that_is_killed_is_replaced(configure: Configure, server: ForkServer) -> None:
     def kill() -> None:
         if not killed:
-            killed.extend(forked())
-            os.kill(killed[0], signal.SIGKILL)
+            assert server.process_id is not None
+            killed.extend([server.process_id, *children(server.process_id)])
+            os.kill(server.process_id, signal.SIGKILL)
 
     killed: list[int] = []
     jobs = jobs_of(configure, algorithms=[faulty("spin"), faulty("not"), faulty("error")])
-    before = open_files()
-    first, second, third = outcomes_of(jobs, progress=Watching(kill))
+    server.start()
+    before = len(open_files())
+    first, second, third = outcomes_of(jobs, server=server, progress=Watching(kill))
     assert first.status is Status.CRASHED
     assert (
         first.message == "the fork server died (exit code -9), and the cell with it; run it again"
     )
     assert (second.status, third.status) == (Status.FEASIBLE, Status.ERROR)
+    assert len(killed) == 2
     assert ended(killed)
-    assert open_files() == before
+    assert server.process_id not in killed
+    assert len(open_files()) == before
 
 
 @pytest.mark.long  # as one that is killed is, found out another way
