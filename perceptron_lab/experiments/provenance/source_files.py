@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -165,9 +166,10 @@ class _Reading:
 
 def file_below(folder: Path, name: str) -> Path | None:
     """Return the file of a module, by its full name, in a folder of packages; None without one."""
-    path = folder.joinpath(*name.split("."))
-    files = (path.with_suffix(".py"), path / "__init__.py")
-    return next((file for file in files if file.is_file()), None)
+    # Most names are of no module, and strings are looked for three times as fast as paths
+    path = os.path.join(folder, *name.split("."))
+    files = (f"{path}.py", os.path.join(path, "__init__.py"))
+    return next((Path(file) for file in files if os.path.isfile(file)), None)
 
 
 def file_of(name: str, *, of: str = "") -> Path | None:
