@@ -79,13 +79,18 @@ def test_bounds_reach_epsilon_and_runs_without_weights_are_named(tmp_path: Path)
     assert "epsilon = 0.01" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
+@pytest.mark.long  # test_convergence.py has the same of curves
+def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
+    config = experiment(tmp_path)
+    assert render(certificates, config, "T") == render(certificates, config, "T")
+
+
 @pytest.mark.slow
 def test_another_goal_has_no_epsilon(tmp_path: Path) -> None:
     config = experiment(tmp_path, goal="decide")
     figure = certificates(config)
     assert len(medians(figure.axes[0])) == 2
     assert not [text for text in figure.legends[0].get_texts() if "epsilon" in text.get_text()]
-    assert render(certificates, config, "T") == render(certificates, config, "T")
 
 
 def test_without_the_configuration_the_goal_is_unknown() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import lzma
 import re
 import shutil
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
@@ -63,28 +63,31 @@ def test_its_tables_can_be_reproduced(folder: Path, tmp_path: Path) -> None:
             assert cell == former or float(cell) == pytest.approx(float(former), rel=1e-9), name
 
 
-@pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
-def test_it_is_complete_and_of_a_shipped_configuration(folder: Path) -> None:
-    with Reader.open(folder) as reader:
+@pytest.fixture(scope="module", params=STORED, ids=lambda folder: folder.name)
+def stored(request: pytest.FixtureRequest) -> Path:
+    """The folder of a sample: its tests run one after the other, and unpack its store once."""
+    folder: Path = request.param
+    return folder
+
+
+def test_it_is_complete_and_of_a_shipped_configuration(stored: Path) -> None:
+    with Reader.open(stored) as reader:
         config, planned, runs = reader.config(), reader.plan(), reader.runs()
     assert len(runs) == len(planned)
-    assert config.experiment == folder.name
-    (shipped,) = [path for path in gallery().values() if path.stem == folder.name]
+    assert config.experiment == stored.name
+    (shipped,) = [path for path in gallery().values() if path.stem == stored.name]
     today = [(cell.instance.title, cell.variant.label, cell.seed) for cell in plan(shipped)]
     assert [(cell.title, cell.label, cell.settings["seed"]) for cell in planned] == today
     for entry in config.report.figures:
         stem = entry if isinstance(entry, str) else entry.curves.stem
-        assert (folder / f"{stem}.png").is_file()
+        assert (stored / f"{stem}.png").is_file()
 
 
-@pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
-def test_it_contains_no_machine_paths(folder: Path) -> None:
-    path = schema.path_of(folder)
-    content = path.read_bytes()
-    if path.name == schema.PACKED:
-        content = lzma.decompress(content)
+def test_it_contains_no_machine_paths(stored: Path) -> None:
+    with closing(schema.open_to_read(stored)) as connection:
+        content = connection.serialize()
     assert re.findall(rb"/(?:home|root|tmp|work|Users|mnt|var)/[ -~]{0,60}", content) == []
-    for environment in json.loads((folder / "environment.json").read_text()).values():
+    for environment in json.loads((stored / "environment.json").read_text()).values():
         assert environment["argv"][0] in {"plab", "rerun_cells.py"}
         assert not environment["git"]["dirty"]
 

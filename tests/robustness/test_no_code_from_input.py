@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -42,6 +43,9 @@ RUNNING = {
 }
 OPTIONS = ("allow_pickle", "shell", "Loader")
 PICKLES = {"pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
+TELLING = [{name} for name in (*PICKLES, *OPTIONS, "extractall", "yaml")]
+TELLING += [set(name.split(".")) for name in (*LOADERS, *RUNNING)]
+"""Words of which no risk is without: a source that lacks one of each set need not be parsed."""
 
 
 def written(node: ast.expr) -> str:
@@ -70,9 +74,15 @@ def imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield (node.module or "").split(".")[0]
 
 
+def nodes_of(source: str) -> list[ast.AST]:
+    """Return the syntax tree of a source as a list, or none where no word tells of a risk."""
+    words = set(re.findall(r"\w+", source))
+    return list(ast.walk(ast.parse(source))) if any(map(words.issuperset, TELLING)) else []
+
+
 def risks(source: str, shipping: bool = False) -> list[str]:
     """Return what could run something that was read, line by line."""
-    return risks_of(list(ast.walk(ast.parse(source))), shipping)
+    return risks_of(nodes_of(source), shipping)
 
 
 def risks_of(nodes: list[ast.AST], shipping: bool) -> list[str]:
@@ -101,7 +111,7 @@ def test_the_package_executes_no_input() -> None:
     risks, loads = [], 0
     for path in FILES:
         name = path.relative_to(PACKAGE).as_posix()
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        nodes = nodes_of(path.read_text(encoding="utf-8"))
         risks += [f"{name}: {risk}" for risk in risks_of(nodes, name in SHIPPING)]
         loads += sum(called in LOADERS for called, _ in calls(nodes))
     assert risks == []
