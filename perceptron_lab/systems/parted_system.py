@@ -20,7 +20,7 @@ from perceptron_lab.cones.operators.dask_rows import parts_of_dask
 from perceptron_lab.cones.operators.row_parts import RowParts, is_dask
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core import registry
-from perceptron_lab.core.errors import DataError, InputError, counted
+from perceptron_lab.core.errors import DataError, InputError, RowError, counted
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.goals import Budget, Goal, MarginRatio
 from perceptron_lab.core.proved_outcome import ProvedOutcome
@@ -201,7 +201,11 @@ class _Search:
         updates = max(0, budget.updates - int(self.totals.get("updates", 0)))
         options = replace(self.options, goal=goal, budget=Budget(updates, left), start=start)
         working = Doubles(self.working, self.roundings)
-        rows = ConicSystem.from_rows(working, margin=self.system.margin)
+        try:
+            rows = ConicSystem.from_rows(working, margin=self.system.margin)
+        except RowError as error:
+            row = int(self.indices[error.row])
+            raise self.system.rows.named_row(RowError(row, error.fault)) from None
         run = self.loop(rows, self.algorithm, options)
         for name in ("updates", "queries", "iterations", "products", "seconds", "proof_seconds"):
             self.totals[name] = self.totals.get(name, 0) + getattr(run, name)

@@ -299,3 +299,21 @@ def test_decimals_of_all_parts_are_whole_multiples_of_one_number(tmp_path: Path)
     (tmp_path / "p-3.csv").write_text("0.1234567890123456789,1\n")
     rows = read_contents(tmp_path, Columns(rows=True)).rows
     assert (rows.roundings, rows.integers) == (1, None)
+
+
+def test_notes_on_some_parts_name_them(tmp_path: Path) -> None:
+    for k, missing in enumerate(["", "3", "", *[""] * 9]):
+        (tmp_path / f"{k}.csv").write_text(f"a,b,y\n1,2,0\n2,1,1\n{missing},1,0\n")
+    columns = Columns("y", drop_missing=True, drop=("b",))
+    notes = read_contents(tmp_path, columns).notes
+    assert notes[0] == "left out as asked: b"
+    assert notes[1:3] == [f"{k}.csv: 1 of 3 rows lack an entry: left out" for k in (0, 2)]
+    assert notes[-1] == "and 3 further notes"
+
+
+def test_a_row_that_makes_no_system_is_named_with_its_file(tmp_path: Path) -> None:
+    frame = table(1)
+    frame.loc[47, "x1"] = np.inf
+    folder = written(tmp_path / "parts", frame, ".parquet", [40])
+    with pytest.raises(DataError, match=r"part-1\.parquet: row 7 holds NaN or infinity"):
+        solve(read_system(folder, "kind", memory=LEAST_MEMORY))

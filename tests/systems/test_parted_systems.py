@@ -251,10 +251,11 @@ def test_a_part_that_kills_its_workers_is_named(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("value", "fault"), [(np.nan, "holds NaN"), (0.0, "is zero")])
 def test_a_row_that_makes_no_system_is_named_by_its_global_number(value: float, fault: str) -> None:
-    rows = feasible_rows(12)
-    rows[2345] = value
-    with pytest.raises(RowError, match=f"row 2345 {fault}"):
-        solve(split(rows, 400))
+    for row in (123, 2345):  # of the first working set, and of the first pass
+        rows = feasible_rows(12)
+        rows[row] = value
+        with pytest.raises(RowError, match=f"row {row} {fault}"):
+            solve(split(rows, 400))
 
 
 def test_limits_of_a_run_hold_for_all_rounds() -> None:

@@ -173,6 +173,13 @@ class RowParts(RowSource):
         part = self.parts[number]
         return part.name or numbered_part(number, int(self.starts[number]), part.shape[0])
 
+    def named_row(self, error: RowError) -> PlabError:
+        """Return an error on a row of all parts with the file of its part, if that has one."""
+        if self.on_dask:
+            return error
+        number = int(np.searchsorted(self.starts, error.row, side="right")) - 1
+        return _named_row(error, self.parts[number], int(self.starts[number]))
+
     def reduce(
         self, mapped: Callable[[Block], Value], combine: Callable[[Value, Value], Value]
     ) -> Value:
@@ -231,9 +238,14 @@ class _Reduction:
         try:
             return reduce(self.combine, values)
         except RowError as error:
-            if not part.name:
-                raise
-            raise DataError(f"{name}: row {error.row - start} {error.fault}") from None
+            raise _named_row(error, part, start) from None
+
+
+def _named_row(error: RowError, part: RowSource, start: int) -> PlabError:
+    """Return an error on a global row with the file of its part, if that has one."""
+    if not part.name:
+        return error
+    return DataError(f"{part.name}: row {error.row - start} {error.fault}")
 
 
 def _read(part: RowSource, name: str) -> Iterator[tuple[slice, Any]]:

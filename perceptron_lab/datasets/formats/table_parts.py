@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.cones.operators.row_parts import RowParts
 from perceptron_lab.cones.operators.row_source import Dense
-from perceptron_lab.core.errors import DataError
+from perceptron_lab.core.errors import DataError, counted
 from perceptron_lab.core.results import AnyArray, IntArray
 from perceptron_lab.datasets.formats.columns import Contents
 from perceptron_lab.datasets.formats.row_files import FileRows, opened
@@ -131,7 +131,7 @@ def joined(parts: dict[Path, Contents], width: int) -> Contents:
 
 
 def described(parts: dict[Path, Contents], rows: Any) -> Contents:
-    """Return rows with the names and notes that the contents of their parts have in common."""
+    """Return rows with the names that the contents of their parts have in common, and all notes."""
     sources: Any = rows.parts if isinstance(rows, RowParts) else ()
     longest = max(parts.values(), key=lambda contents: len(contents.features or ()))
     names = [part.name for part in parts]
@@ -141,10 +141,24 @@ def described(parts: dict[Path, Contents], rows: Any) -> Contents:
         labels_of_parts(sources),
         features=longest.features,
         label=longest.label,
-        notes=longest.notes,
+        notes=_notes(parts),
         reference_levels=longest.reference_levels,
         reading=f"a table of {len(names)} part{'s'[: len(names) - 1]} with rows{between}",
     )
+
+
+def _notes(parts: dict[Path, Contents]) -> list[str]:
+    """Return the notes on all parts, then those on some, of which the first ones with the part."""
+    first, *others = parts.values()
+    notes = [note for note in first.notes if all(note in other.notes for other in others)]
+    named = [
+        f"{part.name}: {note}"
+        for part, contents in parts.items()
+        for note in contents.notes
+        if note not in notes
+    ]
+    more = counted(len(named) - _SHOWN, "further note")
+    return notes + named[:_SHOWN] + [f"and {more}"] * (len(named) > _SHOWN)
 
 
 def labels_of_parts(parts: Sequence[FileRows]) -> AnyArray | None:
