@@ -114,11 +114,11 @@ def product_with_radius(
     if isinstance(matrix, sp.csr_array):
         for at, rows in blocks(matrix):
             product[at], sizes[at] = rows @ vector, abs(rows) @ np.abs(vector)
-        return product, _radius(np.diff(matrix.indptr) + roundings, sizes)
+        return product, dot_radius(np.diff(matrix.indptr) + roundings, sizes)
     vector = np.ascontiguousarray(vector, dtype=np.float64)
     for at, rows in blocks(matrix):
         (products if _compact(rows) else products_reference)(rows, vector, product[at], sizes[at])
-    return product, _radius(matrix.shape[1] + roundings, sizes)
+    return product, dot_radius(matrix.shape[1] + roundings, sizes)
 
 
 def combination_with_radius(
@@ -135,7 +135,7 @@ def combination_with_radius(
     for at, rows in weighted_blocks(weights, matrix):
         add = add_combination if _compact(rows) else add_combination_reference
         add(weights[at], rows, product, sizes)
-    return product, _radius(int(np.count_nonzero(weights)) + roundings, sizes)
+    return product, dot_radius(int(np.count_nonzero(weights)) + roundings, sizes)
 
 
 def _compact(rows: FloatArray) -> bool:
@@ -143,7 +143,7 @@ def _compact(rows: FloatArray) -> bool:
     return bool(rows.flags.c_contiguous and rows.flags.aligned)
 
 
-def _radius(terms: int | IntArray, sizes: FloatArray) -> FloatArray:
+def dot_radius(terms: int | IntArray, sizes: FloatArray) -> FloatArray:
     """Return the error bound of dot products of this many terms, from s~.
 
     Inequality (C2) of docs/notes/how-to-distrust-us.md.

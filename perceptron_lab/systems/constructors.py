@@ -76,7 +76,7 @@ class Parts(NamedTuple):
 def of_rows(rows: Rows, memory: int | None = None, margin: Margin = "unit") -> Parts:
     """Return rows, or unit rows; see :meth:`.ConicSystem.from_rows`."""
     if margin == "geometric":
-        if not (isinstance(rows, LabelledRows) and rows.affine and memory is None):
+        if not (isinstance(rows, LabelledRows) and rows.constant is not None and memory is None):
             raise InputError(
                 "margin 'geometric' of rows, which have no classes; give examples with their "
                 "labels, or 'unit' or 'directional'"

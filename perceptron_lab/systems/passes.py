@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from perceptron_lab.certificates.margin import prove_point
-from perceptron_lab.certificates.rounding import product_with_radius
-from perceptron_lab.cones.operators.base import row_norms
-from perceptron_lab.cones.operators.matrix import Matrix
+from perceptron_lab.certificates.contract import PointProof
+from perceptron_lab.certificates.rounding import normalised
+from perceptron_lab.certificates.rows.orthant import prove_scores
+from perceptron_lab.certificates.rows.sweep import swept
 from perceptron_lab.cones.operators.row_parts import Block
-from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.errors import RowError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.input_checks import refuse_extreme_rows
@@ -78,31 +76,29 @@ class At:
 
         Inequality (C33) of docs/notes/how-to-distrust-us.md.
         """
-        rows = np.ascontiguousarray(block.rows)
-        norms = row_norms(rows)
+        rows, ray = block.rows, normalised(self.point)
+        point = self.point if ray is None else ray
+        sweep = swept(rows, point, block.roundings)
         try:
-            refuse_extreme_rows(rows, norms)
+            refuse_extreme_rows(rows, sweep.norms)
         except RowError as error:
             raise RowError(block.start + error.row, error.fault) from None
-        # The same for each row in whatever block it is, unlike products of BLAS
-        length = float(np.linalg.norm(self.point)) or 1.0
-        scores = product_with_radius(rows, self.point)[0] / length
-        margins = scores / norms if self.unit else scores
+        norms = sweep.norms if self.unit else None
+        scores = sweep.scores / (float(np.linalg.norm(point)) or 1.0)
+        margins = scores if norms is None else scores / norms
         least = _least(margins, self.most)
-        feasible, lower, exact_rows = False, -np.inf, 0
+        proof = PointProof(False, -np.inf, 0, "")
         if margins[least[0]] > 0.0:
-            operator = Matrix(rows, roundings=block.roundings)
-            proof = prove_point(operator, Orthant(len(rows)), self.point, unit_rows=self.unit)
-            feasible, exact_rows = proof.feasible, proof.exact_rows
-            lower = proof.margin_lower if feasible else -np.inf
+            proof = prove_scores(rows, point, sweep.scores, sweep.radius, norms, block.roundings)
         return Evaluation(
-            feasible,
-            lower,
-            exact_rows,
+            proof.feasible,
+            proof.margin_lower if proof.feasible else -np.inf,
+            proof.exact_rows,
             margins[least],
             block.start + least,
-            rows[least],
-            {(block.part, block.number): zlib.crc32(rows.data)},
+            # In C order, whatever the layout of the block is
+            np.ascontiguousarray(rows[least]),
+            {(block.part, block.number): sweep.checksum},
             block.roundings,
         )
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, RowSource
+from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, LabelledRows, RowSource
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
 from perceptron_lab.datasets.collections.problem_files import read_system
@@ -217,3 +218,36 @@ def test_only_rows_of_files_that_are_streamed_have_a_memory(tmp_path: Path) -> N
     (tmp_path / "a.csv").write_text("1,2\n")
     with pytest.raises(DataError, match=r"a \.csv file is read as a whole; leave the memory out"):
         read_system(tmp_path / "a.csv", memory=LEAST_MEMORY)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".parquet"])
+def test_signed_rows_are_the_examples_times_their_signs(suffix: str, tmp_path: Path) -> None:
+    """In two batches of two blocks each, which end where no row group does."""
+    rng = np.random.default_rng(1)
+    signs, indices = rng.choice([-1.0, 1.0], 9_500), rng.integers(0, 9_500, 30)
+    for precision, constant in product([np.float32, np.float64, np.int64], [None, 1.0, 0.1]):
+        rows = rng.integers(-99, 99, (len(signs), 64)).astype(precision)
+        examples = source(write(tmp_path / f"rows{suffix}", rows, 5_000), 13_000_000)
+        affine = constant is not None
+        labelled = LabelledRows(examples, signs, affine=affine, augment=constant or 1.0)
+        single = precision == np.float32 and constant != 0.1
+        spans, blocks = zip(*labelled.blocks(), strict=True)
+        assert [at.start for at in spans] == [0, *(at.stop for at in spans[:-1])]
+        assert max(map(len, blocks)) == examples.step < 5_000
+        assert {block.dtype for block in blocks} == {np.dtype(np.float32 if single else np.float64)}
+        columns = [rows.astype(np.float64), np.full((len(rows), int(affine)), constant or 0.0)]
+        expected = np.hstack(columns) * signs[:, None]
+        assert np.array_equal(np.vstack(blocks), expected)
+        assert np.array_equal(labelled[indices], expected[indices])
+
+
+def test_signed_rows_of_a_file_that_changes_are_refused(path: Path) -> None:
+    """Whether it changed before they are read, or while they are."""
+    labelled = LabelledRows(source(write(path, ROWS)), np.ones(len(ROWS)), affine=True)
+    reading = labelled.blocks()
+    next(reading)
+    os.utime(path, ns=(0, 0))
+    with pytest.raises(DataError, match="it changed while it was in use; run again"):
+        list(reading)
+    with pytest.raises(DataError, match="it changed while it was in use; run again"):
+        next(labelled.blocks())

@@ -36,7 +36,7 @@ from perceptron_lab.solving import driver  # noqa: E402
 from perceptron_lab.solving.entry import solve  # noqa: E402
 from perceptron_lab.systems import ConicSystem, parted_system  # noqa: E402
 from perceptron_lab.systems.parted_system import PartedSystem  # noqa: E402
-from perceptron_lab.systems.passes import At  # noqa: E402
+from perceptron_lab.systems.passes import At, changed_blocks  # noqa: E402
 from tests.families import infeasible, planted  # noqa: E402
 from tests.repetitions import thinned  # noqa: E402
 
@@ -113,6 +113,31 @@ def test_answers_do_not_depend_on_the_splitting(algorithm: str) -> None:
     assert len({run.point.tobytes() for run in runs}) == 1
     assert len({(run.updates, run.certificate["passes"]) for run in runs}) == 1
     assert_same_facts(rows, solve(rows, algorithm), runs[0])
+
+
+def test_passes_over_files_arrays_and_dask_find_the_same(tmp_path: Path) -> None:
+    """To the last bit, although the blocks of Parquet are stored column by column."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    examples, point = feasible_rows(6), np.append(np.arange(1.0, 7.0), 0.5)
+    signs = np.where(examples[:, 0] > 0.0, 1.0, -1.0)
+    np.save(tmp_path / "rows.npy", examples)
+    named = {f"x{j}": column for j, column in enumerate(examples.T)}
+    parquet.write_table(pa.table(named), tmp_path / "rows.parquet", row_group_size=700)
+    files = NumpyRows(tmp_path / "rows.npy"), ParquetRows(tmp_path / "rows.parquet")
+    passes = [RowParts([some]).signed(signs) for some in (*files, ArrayRows(examples))]
+    passes.append(parts_of_dask(split(examples, 3000), da.from_array(signs, chunks=3000)))
+    at = At(point, 40, unit=True)
+    first, *others = (rows.reduce(at, at.combine) for rows in passes)
+    for other in others:
+        assert other.margins.tobytes() == first.margins.tobytes()
+        assert other.rows.tobytes() == first.rows.tobytes()
+        assert other.rows.flags.c_contiguous
+        assert other.indices.tolist() == first.indices.tolist()
+        assert other.checksums == first.checksums
+    swapped = signs.copy()
+    swapped[[7, 8]] *= -1.0
+    relabelled = RowParts([files[1]]).signed(swapped).reduce(at, at.combine)
+    assert changed_blocks(first, relabelled) == [(0, 0)]
 
 
 def test_equal_margins_go_to_the_lowest_row_numbers() -> None:
@@ -357,13 +382,20 @@ def test_bounds_of_blocks_are_combined_with_their_roundings() -> None:
     for pair in ((exact, rounded), (rounded, exact)):
         assert at.combine(*pair).roundings == 1
         assert at.combine(*pair).margin_lower == rounded.margin_lower
+    # Positive by less than a rounding: exact arithmetic decides only what was not rounded
+    tiny, ones = np.array([[1.0, 2.0**-53 - 1.0]]), At(np.ones(2), 1, unit=True)
+    exact, rounded = (ones(Block(0, tiny, 0, 0, roundings)) for roundings in (0, 1))
+    assert (exact.feasible, exact.exact_rows, rounded.feasible) == (True, 1, False)
 
 
 def test_the_rows_of_least_margin_are_those_of_all_rows() -> None:
-    rows, point = feasible_rows(4), np.arange(1.0, 7.0)
-    at = At(point, 7, unit=False)
+    lengths = np.linspace(1.0, 9.0, 3000)[:, None]
+    rows, point = feasible_rows(4) * lengths, np.arange(1.0, 7.0)
     parts = RowParts([ArrayRows(some) for some in np.split(rows, 3)])
-    assert parts.reduce(at, at.combine).indices.tolist() == np.argsort(rows @ point)[:7].tolist()
+    for unit, norms in ((False, np.ones(3000)), (True, np.linalg.norm(rows, axis=1))):
+        at = At(point, 7, unit)
+        least = np.argsort(rows @ point / norms)[:7]
+        assert parts.reduce(at, at.combine).indices.tolist() == least.tolist()
 
 
 def test_a_part_of_another_shape_than_announced_is_refused() -> None:

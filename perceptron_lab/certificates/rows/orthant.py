@@ -80,12 +80,20 @@ def margin_below(
     """
     if not np.isfinite(lower).all():
         return -math.inf
-    lengths: FloatArray = np.where(lower > 0, longest, shortest)
+    positive = lower > 0
+    all_positive = bool(positive.all())
+
+    def by_sign(for_positive: float, for_rest: float) -> FloatArray:
+        return np.asarray(
+            for_positive if all_positive else np.where(positive, for_positive, for_rest)
+        )
+
+    lengths = by_sign(longest, shortest)
     if norms is not None:
         if not in_range(norms):
             return -math.inf
         slack = 4.0 * (terms + 4) * UNIT_ROUNDOFF
-        lengths = lengths * norms * np.where(lower > 0, 1.0 + slack, 1.0 - slack)
+        lengths = lengths * norms * by_sign(1.0 + slack, 1.0 - slack)
     if not (np.isfinite(lengths) & (lengths > 0)).all():
         return -math.inf
     quotient = lower / lengths
@@ -161,17 +169,7 @@ class OrthantProofs(ConeProofs[Orthant]):
     ) -> PointProof:
         """Prove all scores positive; the least margins are computed exactly if necessary."""
         scores, radius = product_with_radius(data, point, roundings)
-
-        def exact(row: int) -> Fraction:
-            return dot_below(rows_at(data, np.array([row]))[0], point, roundings)
-
-        feasible, lower, exact_rows = decided(scores, radius, exact)
-        if feasible and (norms is None or in_range(norms)):
-            if not roundings:
-                doubled(lower, radius, norms, lambda subset: rows_at(data, subset), point)
-            exact_rows = max(exact_rows, sharpen(lower, radius, norms, exact, data.shape[1]))
-        margin = margin_below(lower, norm_below(point), norm_above(point), norms, data.shape[1])
-        return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
+        return prove_scores(data, point, scores, radius, norms, roundings)
 
     def moved_inside(self, weights: FloatArray) -> FloatArray | None:
         """Return the weights if none of them is negative, else None."""
@@ -203,6 +201,40 @@ class OrthantProofs(ConeProofs[Orthant]):
         if not rows.has_canonical_format:  # the bounds of errors count a term for a column of B
             return None
         return [SparseScaling(at, data, columns, weights, roundings)]
+
+
+def prove_scores(
+    data: Data,
+    point: FloatArray,
+    scores: FloatArray,
+    radius: FloatArray,
+    norms: FloatArray | None,
+    roundings: int,
+) -> PointProof:
+    """Prove computed scores positive, and a margin; as :meth:`OrthantProofs.prove_point`.
+
+    Parameters
+    ----------
+    data, point
+        The rows, and y.
+    scores, radius
+        Computed a_i'y, and bounds of their errors, shape ``(m,)`` each.
+    norms
+        Norms of the rows, or None for a margin of the rows as they are.
+    roundings
+        See :func:`.product_with_radius`.
+    """
+
+    def exact(row: int) -> Fraction:
+        return dot_below(rows_at(data, np.array([row]))[0], point, roundings)
+
+    feasible, lower, exact_rows = decided(scores, radius, exact)
+    if feasible and (norms is None or in_range(norms)):
+        if not roundings:
+            doubled(lower, radius, norms, lambda subset: rows_at(data, subset), point)
+        exact_rows = max(exact_rows, sharpen(lower, radius, norms, exact, data.shape[1]))
+    margin = margin_below(lower, norm_below(point), norm_above(point), norms, data.shape[1])
+    return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
 
 
 def doubled(

@@ -66,6 +66,19 @@ class RowSource(ABC):
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield all rows once, in their order, at most ``step`` at a time."""
 
+    def signed_blocks(self, signs: Dense, constant: float | None) -> Iterator[tuple[slice, Dense]]:
+        """Yield the blocks with rows s_i x_i, or s_i (x_i, constant), of the rows x_i here.
+
+        Parameters
+        ----------
+        signs
+            s_i = +1 or -1, shape ``(m,)``.
+        constant
+            The value of a constant feature, or None.
+        """
+        for at, rows in self.blocks():
+            yield at, signed_rows(rows, signs[at], constant)
+
     @abstractmethod
     def __getitem__(self, indices: IntArray) -> Dense:
         """Return the rows at the indices, in this order, shape ``(len(indices), n)``."""
@@ -151,8 +164,8 @@ class LabelledRows(RowSource):
         count, width = examples.shape
         shape = count, width + affine - (omitted is not None)
         super().__init__(shape, augmented_precision(examples.dtype, augment), examples.memory)
-        self.examples, self.affine, self.omitted = examples, affine, omitted
-        self.name, self.augment = examples.name, augment
+        self.examples, self.omitted = examples, omitted
+        self.name, self.constant = examples.name, augment if affine else None
         # One byte each: they travel to the workers of a cluster in every pass
         self.signs = signs.astype(np.int8)
 
@@ -163,6 +176,9 @@ class LabelledRows(RowSource):
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield the examples' blocks with their signs."""
+        if self.omitted is None:
+            yield from self.examples.signed_blocks(self.signs, self.constant)
+            return
         for at, examples in self.examples.blocks():
             yield at, self._signed(examples, self.signs[at])
 
@@ -173,10 +189,19 @@ class LabelledRows(RowSource):
     def _signed(self, examples: Dense, signs: Dense) -> Dense:
         if self.omitted is not None:
             examples = np.delete(examples, self.omitted, axis=1)
-        if self.affine:
-            constant = np.full(len(examples), self.augment, self.dtype)
-            examples = np.column_stack([examples, constant])
-        return np.asarray(examples * signs[:, None])
+        return signed_rows(examples, signs, self.constant)
+
+
+def signed_rows(rows: Dense, signs: Dense, constant: float | None) -> Dense:
+    """Return rows s_i x_i, or s_i (x_i, constant), in the layout of the rows x_i."""
+    precision, width = augmented_precision(rows.dtype, constant), rows.shape[1]
+    shape = len(rows), width + (constant is not None)
+    signed = np.empty_like(rows, precision, subok=False, shape=shape)
+    factors = signs.astype(precision)
+    np.multiply(rows, factors[:, None], out=signed[:, :width])
+    if constant is not None:
+        np.multiply(factors, constant, out=signed[:, width])
+    return signed
 
 
 def augmented_precision(dtype: npt.DTypeLike, constant: float | None) -> np.dtype[Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from perceptron_lab.cones.operators.row_source import (
     MEMORY,
     Dense,
     RowSource,
+    augmented_precision,
     cached_step,
     in_order,
 )
@@ -51,7 +52,12 @@ class FileRows(RowSource):
     @property
     def step(self) -> int:
         """Largest number of rows in a block, which fits into the cache of a processor."""
-        return cached_step(super().step, self.shape[1])
+        return cached_step(self.most_rows, self.shape[1])
+
+    @property
+    def most_rows(self) -> int:
+        """Largest number of rows that the memory allows to read at once."""
+        return super().step
 
     @property
     def roundings(self) -> int:
@@ -255,27 +261,54 @@ class ParquetRows(FileRows):
         """Return the label of each row, shape ``(m,)``; nulls become None."""
         return parquet_column(self.path, self._label)
 
+    def signed_blocks(self, signs: Dense, constant: float | None) -> Iterator[tuple[slice, Dense]]:
+        """Yield the signed rows; each number is written once, and not copied before."""
+        self._require_unchanged()
+        with opened(self.path) as file:
+            yield from self._batches(file, None, 0, signs, constant)
+        self._require_unchanged()
+
     def _batches(
-        self, file: ParquetFile, groups: list[int] | None, start: int
+        self,
+        file: ParquetFile,
+        groups: list[int] | None,
+        start: int,
+        signs: Dense | None = None,
+        constant: float | None = None,
     ) -> Iterator[tuple[slice, Dense]]:
-        """Yield the rows of the given row groups, or of all, starting from row ``start``."""
+        """Yield the rows of the given row groups, or of all, starting from row ``start``.
+
+        A block is in Fortran order: its columns are those of the file.
+        """
+        precision = augmented_precision(self.dtype, constant)
+        # As many rows as the memory allows: Arrow reads them faster than in many batches
         batches = file.iter_batches(
-            batch_size=self.step, row_groups=groups, columns=self._names, use_threads=False
+            batch_size=self.most_rows, row_groups=groups, columns=self._names, use_threads=False
         )
         for batch in batches:
-            rows = np.empty((len(self._names), batch.num_rows), self.dtype)
-            for position, name in enumerate(self._names):
-                column = batch.column(name)
-                if column.null_count:
-                    empty = column.is_null().to_numpy(zero_copy_only=False)
-                    row = start + int(np.flatnonzero(empty)[0])
-                    raise DataError(
-                        f"{self.path}: column {name!r} has no value in row {row}; fill it, or "
-                        "remove the row"
-                    )
-                rows[position] = self._doubles(column.to_numpy(zero_copy_only=False))
-            yield slice(start, start + batch.num_rows), rows.T
+            columns = [self._column(batch.column(name), name, start) for name in self._names]
+            if constant is not None:
+                columns.append(np.broadcast_to(np.float64(constant), batch.num_rows))
+            for first in range(0, batch.num_rows, self.step):
+                inside = slice(first, min(first + self.step, batch.num_rows))
+                at = slice(start + inside.start, start + inside.stop)
+                rows = np.empty((len(columns), at.stop - at.start), precision)
+                factors = 1.0 if signs is None else signs[at].astype(precision)
+                for column, row in zip(columns, rows, strict=True):
+                    np.multiply(column[inside], factors, out=row)
+                yield at, rows.T
             start += batch.num_rows
+
+    def _column(self, column: Any, name: str, start: int) -> FloatArray:
+        """Return a column of a batch that begins with row ``start``; a view if it has doubles."""
+        if column.null_count:
+            empty = column.is_null().to_numpy(zero_copy_only=False)
+            row = start + int(np.flatnonzero(empty)[0])
+            raise DataError(
+                f"{self.path}: column {name!r} has no value in row {row}; fill it, or "
+                "remove the row"
+            )
+        return self._doubles(column.to_numpy(zero_copy_only=False))
 
     def in_file_order(self, increasing: IntArray) -> Dense:
         """Return some rows, in the file's order."""

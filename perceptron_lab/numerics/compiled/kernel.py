@@ -46,6 +46,7 @@ _SMALL: ContextVar[int] = ContextVar("small", default=SMALL)
 
 RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 UnsignedArray = npt.NDArray[np.uint32]
+WordArray = npt.NDArray[np.uint64]
 
 # Arguments of kernels with their types in numba, where `real` stands for float32, and in a second
 # signature for float64; those that are given may be read alone
@@ -57,9 +58,11 @@ SingleMatrix = Annotated[npt.NDArray[np.float32], "float32[:, ::1]"]
 RealVector = Annotated[RealArray, "real[::1]"]
 RealMatrix = Annotated[RealArray, "real[:, ::1]"]
 UnsignedVector = Annotated[UnsignedArray, "uint32[::1]"]
+WordVector = Annotated[WordArray, "uint64[::1]"]
 BoolVector = Annotated[npt.NDArray[np.bool_], "boolean[::1]"]
 GivenVector = Annotated[FloatArray, "Array(float64, 1, 'C', readonly=True)"]
 GivenMatrix = Annotated[FloatArray, "Array(float64, 2, 'C', readonly=True)"]
+GivenWordVector = Annotated[WordArray, "Array(uint64, 1, 'C', readonly=True)"]
 GivenIntVector = Annotated[IntArray, "Array(int64, 1, 'C', readonly=True)"]
 
 _SCALARS = {float: "float64", int: "int64", np.int64: "int64", bool: "boolean", NoneType: "void"}
