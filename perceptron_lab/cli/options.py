@@ -170,8 +170,9 @@ generate_option = click.option(
 data_option = click.option(
     "--data",
     metavar="FILE",
-    type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="Data file of a result that was saved from Python without recording its data.",
+    type=click.Path(exists=True, path_type=Path),
+    help="Data file, or folder of a table in parts, of a result that was saved from Python without "
+    "recording its data.",
 )
 
 labels_option = click.option(

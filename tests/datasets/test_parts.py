@@ -317,3 +317,15 @@ def test_a_row_that_makes_no_system_is_named_with_its_file(tmp_path: Path) -> No
     folder = written(tmp_path / "parts", frame, ".parquet", [40])
     with pytest.raises(DataError, match=r"part-1\.parquet: row 7 holds NaN or infinity"):
         solve(read_system(folder, "kind", memory=LEAST_MEMORY))
+
+
+def test_an_answer_that_records_no_data_is_verified_on_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = table(1)
+    solve(frame[NAMES], frame["kind"]).save(tmp_path / "answer.npz")
+    folder = written(tmp_path / "parts", frame, ".parquet", [40])
+    answer, data = str(tmp_path / "answer.npz"), ["--data", str(folder), "--labels", "kind"]
+    assert main(["verify", answer, *data]) == 0
+    assert "PROVED  parts" in capsys.readouterr().out
+    assert main(["certify", answer, *data, "--into", str(tmp_path / "exact")]) == 0
