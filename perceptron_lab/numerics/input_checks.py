@@ -324,7 +324,8 @@ def two_classes(labels: npt.ArrayLike, count: int, positive: object = None) -> T
         return _against_rest(array, classes, positive)
     if len(classes) != 2:
         refuse_all_but_two(classes, [int((array == label).sum()) for label in classes[:_SHOWN]])
-    signs = 2.0 * (array == classes[1]) - 1.0
+    signs = 2.0 * (array == classes[1])
+    signs -= 1.0
     return TwoClasses(signs, *map(plain_label, classes.tolist()))
 
 
