@@ -149,8 +149,8 @@ def described(parts: dict[Path, Contents], rows: Any) -> Contents:
 
 def _notes(parts: dict[Path, Contents]) -> list[str]:
     """Return the notes on all parts, then those on some, of which the first ones with the part."""
-    first, *others = parts.values()
-    notes = [note for note in first.notes if all(note in other.notes for other in others)]
+    first, *later = parts.values()
+    notes = [note for note in first.notes if all(note in contents.notes for contents in later)]
     named = [
         f"{part.name}: {note}"
         for part, contents in parts.items()
