@@ -30,7 +30,7 @@ def run_config(
 
 def shipped_figures(name: str) -> list[Any]:
     """Return the figures that a configuration lists."""
-    return list(load_experiment(gallery()[name]).config.report.figures)
+    return list(load_experiment(gallery()[name]).config.report.model_dump()["figures"])
 
 
 def drawn_sizes(folder: Path, *figures: Any) -> dict[str, int]:
