@@ -40,8 +40,8 @@ _INTEGERS = {
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)")
 _NAN = {".nan", ".NaN", ".NAN"}
-_READ_DIFFERENTLY = frozenset("\t\x85\u2028\u2029")
-"""Characters that libyaml accepts where PyYAML does not, or counts as other columns."""
+_READ_DIFFERENTLY = frozenset("!?\t\x85\u2028\u2029")
+"""Characters that libyaml accepts where PyYAML does not, or counts otherwise."""
 _MENDS = {
     "'\\t'": " (indent with spaces, not tabs)",
     "mapping values are not allowed": (" (check the indentation, and quote text that holds ': ')"),
