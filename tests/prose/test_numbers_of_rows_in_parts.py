@@ -53,14 +53,14 @@ def test_the_table_is_the_sample() -> None:
             f"{run['measure.claimed_passes']:.0f}",
             f"{run['measure.bytes_per_pass'] / 1e9:g}",
         ]
-        cells += [f"{CPU[rows, workers]:.1f}", f"{run['total_seconds']:.0f}"]
+        cells += [f"{CPU[rows, workers]:.1f}", f"{run['total_seconds']:.1f}"]
         cells += [f"{run['measure.claimed_worker_memory'] / 1e6:.0f}"]
         lines.append(f"| {' | '.join(cells)} |")
     for rows, run in SGD.iterrows():
         cells = [
             f"{rows:,}".replace(",", " "),
             f"{run['iterations']}",
-            f"{run['total_seconds']:.0f}",
+            f"{run['total_seconds']:.1f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     printed = [line for line in PAGES[PAGE].splitlines() if line.startswith("| ")]
@@ -85,13 +85,11 @@ def test_the_law() -> None:
 
 
 def test_the_times_of_the_run() -> None:
-    slower = AUTO["total_seconds"] * AUTO.index.get_level_values(1) / CPU
     two = AUTO["total_seconds"].xs(1, level=1) / AUTO["total_seconds"].xs(2, level=1)
     ratios = SGD["total_seconds"] / AUTO["total_seconds"].xs(1, level=1)
     assert set(SGD["iterations"]) == {1}
     assert_claims(
         "The machine has two cores",
-        f"{slower.min():.1f} to {slower.max():.1f} times",
         f"{two.min():.2f} to {two.max():.2f} times",
     )
     assert_claims(
@@ -121,7 +119,7 @@ def test_the_prediction() -> None:
 
 def test_the_network() -> None:
     speed = 4 * DIMENSION / RATE / 1e6
-    assert 125 / speed < 2
+    assert 125 / speed < 1  # so that the network is the limit
     assert_claims(
         "A pass over a billion rows reads",
         f"{4 * DIMENSION * BILLION / 1e9:.0f} GB",
