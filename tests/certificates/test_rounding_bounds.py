@@ -172,7 +172,7 @@ def test_the_radius_bounds_gamma_times_the_least_that_magnitudes_are_computed_as
     share = Fraction(terms, 2**53)
     for size in (1.0, 1.9, 0.3):
         computed = np.array([size])
-        radius = Fraction(float(rounding._radius(terms, computed)[0]))
+        radius = Fraction(float(rounding.dot_radius(terms, computed)[0]))
         assert radius >= share / (1 - share) * Fraction(size) / (1 - share)
         assert radius <= (share + Fraction(2, 2**53)) * Fraction(size) * Fraction(1.03)
 
