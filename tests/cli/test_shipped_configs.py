@@ -18,8 +18,9 @@ pytestmark = pytest.mark.slow
 
 SIZES = {
     "margin_sets": [
-        *(f"problems.{i}.rows={50 + 10 * i}" for i in range(4)),
-        *(f"problems.{i}.dimension=5" for i in range(4)),
+        # Entries 1 and 2, 3 and 4, and 5 and 6 are instances of one shape each
+        *(f"problems.{i}.rows={50 + 10 * ((i + 1) // 2)}" for i in range(7)),
+        *(f"problems.{i}.dimension=5" for i in range(7)),
         "problems.0.seeds=[0, 1]",
         "seeds=[0]",
     ],
