@@ -15,8 +15,7 @@ FOR_DOCS := .venv/.installed-docs
 LOWEST := .venv-lowest
 
 # Whole files, in the order of tests/conftest.py.
-PROCESSES = 2
-WORKERS = -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 # Every fast test, on two of its repetitions (tests/repetitions.py).
 FAST := -m "not slow and not long" --each 2
 
@@ -38,8 +37,6 @@ quickstart: $(PACKAGE)  ## install the package alone, run a small experiment to 
 kernels: $(PACKAGE)  ## compile all kernels now; otherwise each is when it is first called
 	@$(BIN)/python -m perceptron_lab.numerics.compiled
 
-# The slow tests wait for other processes.
-test: PROCESSES = 3
 test: $(KERNELS)  ## run every test, each on a few of its repetitions
 	$(BIN)/python -m pytest $(WORKERS)
 

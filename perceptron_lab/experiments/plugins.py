@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -38,10 +39,16 @@ def load_plugins(files: Iterable[str | Path] = ()) -> None:
         If there is no such file, its name is that of another module, it fails, or it registers
         nothing.
     """
-    for point in entry_points(group=GROUP):
-        _import(point.module, f"the installed plugin {point.name!r}")
+    for name, module in _installed(tuple(sys.path)):
+        _import(module, f"the installed plugin {name!r}")
     for file in map(Path, files):
         _load(file)
+
+
+@lru_cache(maxsize=8)
+def _installed(_folders: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Return name and module of the installed plugins: each distribution in the folders is read."""
+    return tuple((point.name, point.module) for point in entry_points(group=GROUP))
 
 
 def _load(file: Path) -> None:
