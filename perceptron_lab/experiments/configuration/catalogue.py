@@ -11,12 +11,11 @@ import ast
 import inspect
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, did_you_mean
@@ -169,21 +168,15 @@ class Declared:
 def declared(kind: str, name: str) -> Declared:
     """Return the declarations of the class or function that a name is registered for."""
     target = registry.target(kind, name)
-    node, documentation, systems = None, None, None
+    documentation, source, systems = None, None, None
     if isinstance(target, str):
         module, _, attribute = target.partition(":")
-        node = _definitions(module).get(attribute)
-    if node is not None:
-        body = node.body if isinstance(node, ast.ClassDef) else []
-        assigned = [
-            statement for statement in body if isinstance(statement, ast.Assign | ast.AnnAssign)
-        ]
-        parts = [ast.unparse(statement).partition(" = ") for statement in assigned]
-        values = [value for left, _, value in parts if left.partition(":")[0] == "systems"]
-        values = [_shared_systems().get(value, value) for value in values]
-        with suppress(ValueError, SyntaxError):  # it computes its systems, and has to be loaded
-            systems = ast.literal_eval(values[-1]) if values else None
-            documentation = ast.get_docstring(node)
+        documentation, source = _definitions(module).get(attribute, (None, None))
+    if source is not None:
+        try:
+            systems = ast.literal_eval(source)
+        except (ValueError, SyntaxError):  # it computes its systems, and has to be loaded
+            documentation = None
     if documentation is None:  # perhaps a base has them
         from perceptron_lab.algorithms.base import Algorithm  # here its modules are loaded anyway
 
@@ -194,6 +187,10 @@ def declared(kind: str, name: str) -> Declared:
     return Declared(documentation, None if systems is None else _by_kind(name, systems))
 
 
+_Definitions: TypeAlias = Mapping[str, tuple[str | None, str | None]]
+"""Class or function -> its docstring, and the source of the systems that it declares."""
+
+
 @lru_cache(maxsize=1)
 def _shared_systems() -> Mapping[str, str]:
     """Return the source of the declarations that algorithms share, by name."""
@@ -202,19 +199,37 @@ def _shared_systems() -> Mapping[str, str]:
     return {ast.unparse(node.target): ast.unparse(node.value or node) for node in assigned}
 
 
-@lru_cache(maxsize=4)
-def _definitions(module: str) -> Mapping[str, ast.ClassDef | ast.FunctionDef]:
-    """Return classes and functions of a module by name; none if its source cannot be read."""
+def _definitions(module: str) -> _Definitions:
+    """Return the definitions in a module by name; none if its source cannot be read."""
     package, *inner = module.split(".")
     try:
         spec = find_spec(package)
         path = Path((spec and spec.origin) or "")
         if inner:  # whose own specification would import the packages around it
             path = path.parent.joinpath(*inner).with_suffix(".py")
-        body = ast.parse(path.read_bytes()).body
+        state = path.stat()
+        return _definitions_in(path, state.st_mtime_ns, state.st_size)
     except (ImportError, OSError, SyntaxError, ValueError):
         return {}
-    return {node.name: node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+
+
+@lru_cache(maxsize=512)
+def _definitions_in(path: Path, _modified: int, _size: int) -> _Definitions:
+    """Return the definitions in a file, which is read again when it has changed."""
+    body = ast.parse(path.read_bytes()).body
+    nodes = [node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    return {node.name: (ast.get_docstring(node), _source_of_systems(node)) for node in nodes}
+
+
+def _source_of_systems(node: ast.ClassDef | ast.FunctionDef) -> str | None:
+    """Return the source of what a class declares as its systems; None where it declares nothing."""
+    body = node.body if isinstance(node, ast.ClassDef) else []
+    assigned = [
+        statement for statement in body if isinstance(statement, ast.Assign | ast.AnnAssign)
+    ]
+    parts = [ast.unparse(statement).partition(" = ") for statement in assigned]
+    sources = [source for left, _, source in parts if left.partition(":")[0] == "systems"]
+    return _shared_systems().get(sources[-1], sources[-1]) if sources else None
 
 
 def _by_kind(name: str, systems: Any) -> dict[str, str]:
