@@ -110,13 +110,13 @@ def _vector_basis(kind: str, vector: FloatArray, cut: float) -> Basis:
 
 def simplest(x: Fraction, error: Fraction) -> Fraction:
     """Return a convergent of a continued fraction that is near a number, the first such one."""
-    p, q, p_before, q_before, rest = 1, 0, 0, 1, x
+    p, q, p_before, q_before, remainder = 1, 0, 0, 1, x
     while True:
-        floor = math.floor(rest)
+        floor = math.floor(remainder)
         p, q, p_before, q_before = floor * p + p_before, floor * q + q_before, p, q
         if abs(x - Fraction(p, q)) <= error:
             return Fraction(p, q)
-        rest = 1 / (rest - floor)
+        remainder = 1 / (remainder - floor)
 
 
 def rounded(basis: Basis, error: float) -> Basis:

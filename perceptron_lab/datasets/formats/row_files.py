@@ -278,7 +278,7 @@ class ParquetRows(FileRows):
     ) -> Iterator[tuple[slice, Dense]]:
         """Yield the rows of the given row groups, or of all, starting from row ``start``.
 
-        A block is in Fortran order: its columns are those of the file.
+        A block is in Fortran order, with the columns of the file.
         """
         precision = augmented_precision(self.dtype, constant)
         # As many rows as the memory allows: Arrow reads them faster than in many batches

@@ -60,7 +60,7 @@ def read_module(name: str, path: Path) -> SourceFile:
     name
         The full name of the module, from which its relative imports start.
     path
-        Its file; one that is not Python (an extension) imports nothing that can be known.
+        Its file; the imports of an extension, which is not Python, cannot be known.
     """
     # A file that has changed has another time or size, and is parsed again
     state = path.stat()
@@ -131,7 +131,7 @@ class _Reading:
             case ast.Constant(value=str(text)):
                 self.texts.add(text)
             case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
-                self.imports = set()  # those of the body are for type checkers alone
+                self.imports = set()  # the body is for type checkers alone
         self.words.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
@@ -175,8 +175,8 @@ def file_below(folder: Path, name: str) -> Path | None:
 def file_of(name: str, *, of: str = "") -> Path | None:
     """Return the file of a user's module, without importing it; None if it is none of the user's.
 
-    Python's own modules are not the user's, nor installed ones, but for those of the package that
-    the user's class is in.
+    Modules of Python are not the user's. Installed modules are only if the package has the user's
+    class.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def sweep_columns(
         As for :func:`sweep_rows`.
     """
     bits, count = columns.view(np.uint64), columns.shape[1]
-    # Arrays of their own: with the results' the loop is not vectorised, as they might overlap
+    # Separate arrays: results might overlap the columns, and the loop would not be vectorised
     score, size, square = np.empty(TILE), np.empty(TILE), np.empty(TILE)
     total = np.empty(TILE, np.uint64)
     for first in range(0, count, TILE):

@@ -31,7 +31,7 @@ RESOLUTION = 1e-6
 
 @dataclass(frozen=True)
 class Profile:
-    """The seconds of a label over those of the fastest label, per instance (problem and seed).
+    """Seconds of a label divided by seconds of the fastest label, per instance (problem and seed).
 
     Infinite where it has no proved answer. Instances without a cell of the label do not count.
     """
@@ -56,8 +56,8 @@ def profiles(runs: pd.DataFrame) -> list[Profile]:
     t is the time to a proved answer, that of the proof included; a failure, a limit and an answer
     without proof have none. Where some label has proved a feasible point, a bound of the margin is
     no answer: it leaves open what the other has decided. An instance that no label has solved
-    counts for all as not solved, and a pair that was not run, such as one that the configuration
-    leaves out, does not count.
+    counts for all as not solved. A pair that was not run, because the configuration leaves it out,
+    does not count.
 
     Parameters
     ----------
@@ -85,8 +85,9 @@ def profile_table(evidence: Evidence) -> Table:
 
     Columns: ``label``, ``instances`` (problems and seeds on which the label was run), ``within 1``,
     ``within 2``, ``within 10``, ``within 100``: the share of these that the label has solved,
-    with proof, in at most that many times the seconds, those of the proof included, of the fastest
-    label there; ``solved``, the share with a proved answer; ``status``, the statuses of its cells.
+    with proof, in at most that many times the seconds of the fastest label there (both with the
+    time of the proof); ``solved``, the share with a proved answer; ``status``, the statuses of its
+    cells.
     """
     profile_list = profiles(evidence.frame)
     frame = evidence.frame
@@ -192,7 +193,7 @@ def scaling(evidence: Evidence) -> Figure:
     """Seconds against the rows of each dimension, and against the dimension, on log axes.
 
     A panel holds problems of datasets whose parameters differ in ``rows`` or in ``dimension``
-    alone, such as those of margin-sets. Markers are medians over the seeds, joined by a line per
+    alone, as margin-sets have. Markers are medians over the seeds, joined by a line per
     label; bars reach from the lower to the upper quartile. A cross is a median over cells of which
     some have no proved answer, at the lower edge where there is no number at all: at a limit, the
     number is where the run was cut off. Pairs of a problem and a label that were not run have no
