@@ -20,7 +20,7 @@ from perceptron_lab.core.goals import Budget
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.printing.drawing import Curve
+from perceptron_lab.reporting.printing.curves import Curve
 from perceptron_lab.reporting.printing.figure_files import render
 from perceptron_lab.reporting.studies.convergence import certificates, least_upper, scale_bounds
 from tests.reporting.artificial_runs import make_row, make_trace

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from perceptron_lab.reporting.printing.drawing import Curve
+from perceptron_lab.reporting.printing.curves import Curve
 from perceptron_lab.reporting.printing.figure_files import render
 from perceptron_lab.reporting.studies.convergence import MOST_TICKS, convergence, scale_margins
 from tests.reporting.artificial_runs import make_result, make_row, make_trace, write_folder

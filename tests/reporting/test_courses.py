@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.printing.drawing import Curve
+from perceptron_lab.reporting.printing.curves import Curve
 from perceptron_lab.reporting.studies.convergence import MOST_PROBLEMS, Quantity
 from perceptron_lab.reporting.studies.convergence import draw_histories as draw_courses
 from tests.repetitions import repeated

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.reporting.printing.drawing import (
+from perceptron_lab.reporting.printing.curves import (
     MOST_POSITIONS,
     Curve,
     History,

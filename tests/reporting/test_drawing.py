@@ -14,33 +14,35 @@ from matplotlib.figure import Figure
 
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.printing.drawing import (
-    GREY,
-    MOST_COLOURED,
     STYLE,
     canvas,
     entitle,
-    in_words,
-    looks,
-    looks_of,
-    nested,
     rule_logarithmic,
     spelt_out,
 )
 from perceptron_lab.reporting.printing.figure_files import saved
+from perceptron_lab.reporting.printing.looks import (
+    GREY,
+    MOST_COLOURED,
+    distinct_looks,
+    looks_of,
+    nested,
+)
+from perceptron_lab.reporting.printing.problem_titles import in_words
 from tests.reporting.artificial_runs import MakeRuns, make_row
 
 LABELS = [f"label {number}" for number in range(168)]
 
 
 def test_twenty_one_labels_have_a_colour_each_and_more_differ_in_line_or_marker() -> None:
-    looks_of_labels = list(looks(LABELS).values())
+    looks_of_labels = list(distinct_looks(LABELS).values())
     assert len({look["color"] for look in looks_of_labels[:21]}) == 21
     assert len({(look["color"], look["linestyle"]) for look in looks_of_labels[:84]}) == 84
     assert len({(look["color"], look["marker"]) for look in looks_of_labels}) == 168
 
 
 def test_no_two_colours_are_similar() -> None:
-    colours = [to_rgb(look["color"]) for look in looks(LABELS[:21]).values()]
+    colours = [to_rgb(look["color"]) for look in distinct_looks(LABELS[:21]).values()]
     pairs = [
         max(abs(a - b) for a, b in zip(first, second, strict=True))
         for first, second in combinations(colours, 2)

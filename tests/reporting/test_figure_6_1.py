@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.papers.thesis.table_6_1.table import table_6_1_figure as draw
-from perceptron_lab.reporting.printing.drawing import MOST_COLOURED
 from perceptron_lab.reporting.printing.figure_files import render
+from perceptron_lab.reporting.printing.looks import MOST_COLOURED
 from tests.reporting.artificial_runs import MakeRuns, make_row
 
 

@@ -18,7 +18,10 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
-from perceptron_lab.reporting.printing.drawing import History, Look, draw_spread, quartile_curve
+from perceptron_lab.reporting.printing.curves import History, quartile_curve
+from perceptron_lab.reporting.printing.drawing import draw_spread
+from perceptron_lab.reporting.printing.looks import Line, Look, Style, looks_of
+from perceptron_lab.reporting.printing.problem_titles import title_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, percent, upper_bound
 from perceptron_lab.reporting.summary import Summary, summaries, with_measures
@@ -122,12 +125,12 @@ def _separated(entry: Summary) -> float | None:
 MOST_PANELS = 9
 """The most problems that are drawn: three rows of panels."""
 # Measure of the trace -> its line and its name in the legend
-_LINES: dict[str, tuple[drawing.Line, str]] = {
+_LINES: dict[str, tuple[Line, str]] = {
     "mistaken": ("-", "mistakes"),
     # The same colour per label: a bound belongs to the curve that it bounds
     "hinge_bound": ("--", "Theorem 2 (hinge loss)"),
 }
-_NOVIKOFF: tuple[drawing.Line, str] = (":", "Theorem 1 (Novikoff)")
+_NOVIKOFF: tuple[Line, str] = (":", "Theorem 1 (Novikoff)")
 
 
 @needs(online_labels)
@@ -145,10 +148,10 @@ def mistakes_figure(evidence: Evidence) -> Figure:
     entries = stream_summaries(evidence)
     problems = drawn_problems(entries)
     drawn = problems[:MOST_PANELS]
-    looks = drawing.looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
+    looks = looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
     figure, panels = drawing.panels(len(drawn), 2.5, 0.8, 2.1)
     for axes, problem in zip(panels, drawn, strict=True):
-        drawing.entitle(axes, drawing.title_of(evidence, problem))
+        drawing.entitle(axes, title_of(evidence, problem))
         axes.set(xscale="log", yscale="log")
         for entry in entries:
             if entry.problem == problem:
@@ -184,7 +187,7 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
             continue
         if name == "mistaken":
             draw_spread(axes, curve, courses[name], colour)
-        style: drawing.Style = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
+        style: Style = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
         axes.step(
             curve.positions, curve.median, where="post", label=f"{entry.label} {name}", **style
         )
@@ -247,7 +250,7 @@ def worst_case(evidence: Evidence) -> Figure:
     """
     known_steepness = steepnesses(evidence)
     entries = [entry for entry in stream_summaries(evidence) if entry.problem in known_steepness]
-    looks = drawing.looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
+    looks = looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
     drawn_problems = sorted(
         ((float(known_steepness[entry.problem]), entry) for entry in entries),
         key=lambda pair: pair[0],

@@ -14,7 +14,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import cells, counts, numbers, seconds, texts
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import Look, looks_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
 from perceptron_lab.reporting.summary import Summary, summaries
@@ -115,7 +115,7 @@ def augmentation_figure(evidence: Evidence) -> Figure:
     occurs most often; a dashed line there is linear in the rows.
     """
     entries, augmentations = summaries(evidence.frame), augmented(evidence)
-    looks = drawing.looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
+    looks = looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
     rows = {entry.problem: float(entry.median("constraints") or 0.0) for entry in entries}
     # Problems of one size only: otherwise the updates would differ for two reasons
     usual = _most_frequent(list(rows.values()))

@@ -17,15 +17,16 @@ from perceptron_lab.core.goals import MarginUpper
 from perceptron_lab.core.results import FloatArray, Trace
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing import drawing
-from perceptron_lab.reporting.printing.drawing import (
+from perceptron_lab.reporting.printing.curves import (
     Curve,
     History,
-    Look,
-    draw_spread,
     finite_medians,
     quartile_curve,
     queries_or_iterations,
 )
+from perceptron_lab.reporting.printing.drawing import draw_spread
+from perceptron_lab.reporting.printing.looks import Look, Style, looks_of, nested
+from perceptron_lab.reporting.printing.problem_titles import title_of
 from perceptron_lab.reporting.summary import Summary, summaries
 
 MOST_PROBLEMS = 6
@@ -36,7 +37,7 @@ MOST_TICKS = 7
 _ONE_SIZE = 30.0
 # Problems that have a row of panels each; more are drawn so many per row
 _ROWS = _BESIDE = 3
-_LEVEL: drawing.Style = {"color": "0.3", "linewidth": 0.6}
+_LEVEL: Style = {"color": "0.3", "linewidth": 0.6}
 
 _Places = Callable[[Trace], FloatArray]
 _AXES: tuple[tuple[str, _Places], ...] = (
@@ -175,7 +176,7 @@ def draw_histories(evidence: Evidence, quantity: Quantity) -> Figure:
     """
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
-    looks = drawing.looks_of(evidence)
+    looks = looks_of(evidence)
     drawn = problems[:MOST_PROBLEMS]
     figure, pairs, first = _panels(len(drawn), quantity.name)
     for pair, problem in zip(pairs, drawn, strict=True):
@@ -186,7 +187,7 @@ def draw_histories(evidence: Evidence, quantity: Quantity) -> Figure:
         ]
         # Side by side one title serves both panels; apart, each needs its own
         for axes in pair[:1] if len(drawn) <= _ROWS else pair:
-            drawing.entitle(axes, drawing.title_of(evidence, problem))
+            drawing.entitle(axes, title_of(evidence, problem))
         _draw(pair, quantity, traces, looks)
         _name_absent(pair[0], quantity, traces)
     # Tick labels of different widths would set the names of the axes at different distances
@@ -258,14 +259,14 @@ def _draw(
         quantity.scale(axes, [curve for *_, curve in curves])
         if quantity.level is not None:
             axes.axhline(quantity.level, **_LEVEL)
-    factors = drawing.nested(looks)
+    factors = nested(looks)
     for axes, entry, courses, curve in curves:
         look, factor = looks[entry.label], factors[entry.label]
         # The margin of the point 0 is minus infinity, which has no place
         finite = np.isfinite(curve.median)
         at, median, colour = curve.positions[finite], curve.median[finite], look["color"]
         draw_spread(axes, curve, courses, colour)
-        style: drawing.Style = {
+        style: Style = {
             "color": colour,
             "linestyle": look["linestyle"],
             "linewidth": factor,

@@ -20,7 +20,9 @@ from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing, typesetting
 from perceptron_lab.reporting.printing.columns import cells, in_bold, medians, numbers, texts
 from perceptron_lab.reporting.printing.columns import seconds as seconds_column
-from perceptron_lab.reporting.printing.drawing import History, Look, quartile_curve
+from perceptron_lab.reporting.printing.curves import History, quartile_curve
+from perceptron_lab.reporting.printing.looks import Look, Style, looks_of, nested
+from perceptron_lab.reporting.printing.problem_titles import title_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, summaries
 
@@ -213,14 +215,14 @@ def margins_figure(evidence: Evidence) -> Figure:
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
     drawn, bounds = problems[:MOST_PROBLEMS], best_bounds(evidence)
-    looks = drawing.looks_of(evidence)
+    looks = looks_of(evidence)
     figure, panels = drawing.panels(len(drawn), 2.3, 0.8, 2.0, least=7.0, sharey=True)
     for number, (axes, problem) in enumerate(zip(panels, drawn, strict=True)):
         problem_entries = [entry for entry in entries if entry.problem == problem]
         _draw(
             axes, [(entry, histories(evidence, entry, bounds)) for entry in problem_entries], looks
         )
-        drawing.entitle(axes, drawing.title_of(evidence, problem))
+        drawing.entitle(axes, title_of(evidence, problem))
         if number + drawing.BESIDE >= len(drawn):
             axes.set_xlabel(drawing.SECONDS)
         if number % drawing.BESIDE == 0:
@@ -238,7 +240,7 @@ def _draw(
     axes: Axes, pairs: Sequence[tuple[Summary, Sequence[Reached]]], looks: Mapping[str, Look]
 ) -> None:
     """Draw one problem: one minus the share, on a descending axis."""
-    factors = drawing.nested(looks)
+    factors = nested(looks)
     # Downwards, so that more margin is higher; beyond both ends there is room for clipped lines
     axes.set(xscale="log", yscale="log", ylim=(1.3, 0.7 * CLOSEST))
     begins = []
@@ -257,13 +259,13 @@ def _draw(
         # Before it the line lies at the lower edge, through decades of seconds without news
         risen = curve.positions[curve.upper > LEAST]
         begins.append(float(risen[0] if len(risen) else curve.positions[-1]))
-        shade: drawing.Style = {"color": look["color"], "alpha": 0.1, "linewidth": 0, "zorder": 1}
+        shade: Style = {"color": look["color"], "alpha": 0.1, "linewidth": 0, "zorder": 1}
         axes.fill_between(curve.positions, upper, lower, step="post", **shade)
-        line: drawing.Style = {"color": look["color"], "linestyle": look["linestyle"]}
+        line: Style = {"color": look["color"], "linestyle": look["linestyle"]}
         line |= {"linewidth": factor, "label": entry.label}
         axes.step(curve.positions, middle, where="post", **line)
         mark = look["marker"] if entry.feasible else "x"
-        end: drawing.Style = {"color": look["color"], "marker": mark, "markersize": 3.4 * factor}
+        end: Style = {"color": look["color"], "marker": mark, "markersize": 3.4 * factor}
         # Many runs end at the edge of the panel, where half of the marker would be cut off
         axes.plot(curve.positions[-1:], middle[-1:], clip_on=False, zorder=3, **end)
     if begins:

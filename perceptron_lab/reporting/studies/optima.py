@@ -31,6 +31,7 @@ from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.papers.thesis.figure_6_1 import optimisers_among
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
+from perceptron_lab.reporting.printing.looks import Line, Look, distinct_looks, looks_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import NOTHING, lower_bound, upper_bound
 from perceptron_lab.reporting.summary import (
@@ -253,7 +254,7 @@ def proved_optima_figure(evidence: Evidence) -> Figure:
         label: str(method.parameters.get("solver", method.algorithm))
         for label, method in named.items()
     }
-    looks = drawing.looks_of(evidence, dict.fromkeys(str(row["label"]) for row in rows), methods)
+    looks = looks_of(evidence, dict.fromkeys(str(row["label"]) for row in rows), methods)
     figure, axes = drawing.panel(4.6, 3.4)
     axes.set(
         xscale="log", yscale="log", xlabel=TIME, ylabel="relative width of the proved interval"
@@ -439,7 +440,7 @@ def maxcut_scaling_figure(evidence: Evidence) -> Figure:
     kinds = grouped(
         lines, lambda line: f"{line.kind}, {line.entry.label}" if several else line.kind
     )
-    looks = drawing.looks(list(kinds))
+    looks = distinct_looks(list(kinds))
     figure = drawing.canvas(7.2, 2.9)
     panels = figure.subplots(1, 3)
     for axes, name in zip(panels, (TIME, "gigabytes", "proved relative width"), strict=True):
@@ -458,7 +459,7 @@ def maxcut_scaling_figure(evidence: Evidence) -> Figure:
 
 
 def _draw(
-    axes: Axes, lines: Sequence[ScaledRuns], values: Sequence[float | None], look: drawing.Look
+    axes: Axes, lines: Sequence[ScaledRuns], values: Sequence[float | None], look: Look
 ) -> None:
     """Draw positive values against the vertices; a cross marks a missed goal."""
     # 0 and what is unknown have no place on a logarithmic axis
@@ -471,14 +472,14 @@ def _draw(
         drawing.points(axes, points, marker, {**look, "marker": marker}, 4.0, "none")
 
 
-def _dashes(look: drawing.Look) -> drawing.Line:
+def _dashes(look: Look) -> Line:
     """Return the line style of a marker, so that lines can be distinguished in greyscale."""
-    dashes: dict[str, drawing.Line] = {"o": "-", "s": "--", "D": ":", "^": "-."}
-    # By drawing.looks alone the first seven lines would all be solid
+    dashes: dict[str, Line] = {"o": "-", "s": "--", "D": ":", "^": "-."}
+    # By looks alone the first seven lines would all be solid
     return dashes.get(look["marker"], "-")
 
 
-def _handles(looks: dict[str, drawing.Look], reached: bool) -> list[Line2D]:
+def _handles(looks: dict[str, Look], reached: bool) -> list[Line2D]:
     lines = [
         Line2D(
             [],

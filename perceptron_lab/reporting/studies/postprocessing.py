@@ -26,7 +26,7 @@ from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.papers.thesis.rescaling import conditioned_problems
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import MOST_COLOURED, Look, algorithm_looks
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, grouped, median_of, summaries
 
@@ -275,7 +275,7 @@ def postprocessing_figure(evidence: Evidence) -> Figure:
     methods = evidence.algorithms()
     algorithms = {label: methods.get(name := label.removeprefix("then "), name) for label in labels}
     names = drawing.spelt_out(algorithms) | {ANSWER: f"{ANSWER} ({', '.join(solvers[:1])})"}
-    looks = drawing.algorithm_looks(labels, algorithms, labels[: drawing.MOST_COLOURED])
+    looks = algorithm_looks(labels, algorithms, labels[:MOST_COLOURED])
     figure = drawing.canvas(max(4.6, 2.8 * len(sides)), 1.1 + 1.8 * len(families))
     # Shared scales: the panels compare families and sides
     panels = figure.subplots(len(families), len(sides), squeeze=False, sharex=True, sharey=True)

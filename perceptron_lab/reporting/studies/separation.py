@@ -28,6 +28,8 @@ from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing, typesetting
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.looks import Line
+from perceptron_lab.reporting.printing.problem_titles import title_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, shape_of, summaries, with_measures
 
@@ -195,7 +197,7 @@ MOST_COEFFICIENTS: Final = 12
 """The largest number of coefficients that a panel distinguishes."""
 MOST_STEPS: Final = 20
 _LOWEST: Final = 1e-6  # Of the largest, in a panel
-_LOOKS: Final[dict[str, tuple[str, drawing.Line]]] = {
+_LOOKS: Final[dict[str, tuple[str, Line]]] = {
     FINITE: ("#0072B2", "-"),
     PLUS: ("#D55E00", "-"),
     MINUS: ("#D55E00", "--"),
@@ -235,7 +237,7 @@ def newton_steps(evidence: Evidence) -> Figure:
     problems = list(drawn)[:MOST_PANELS]
     figure, panels = drawing.panels(len(problems), 2.4, 0.7, 2.0)
     for axes, problem in zip(panels, problems, strict=True):
-        drawing.entitle(axes, drawing.title_of(evidence, problem))
+        drawing.entitle(axes, title_of(evidence, problem))
         _draw(axes, *drawn[problem])
         axes.set_xlabel("Newton step")
     for axes in panels[:: drawing.BESIDE]:

@@ -16,7 +16,7 @@ from perceptron_lab.experiments.configuration.config import Curves
 from perceptron_lab.experiments.configuration.rows import reals
 from perceptron_lab.reporting.evidence import PARAMETER, Evidence
 from perceptron_lab.reporting.printing import drawing
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import Look, Style, distinct_looks, looks_of, nested
 from perceptron_lab.reporting.summary import CLAIMS
 
 # Positive numbers that spread by this factor have a logarithmic axis
@@ -54,10 +54,10 @@ def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
     lines = _column(evidence, curves.by).astype(str)
     names_of_lines = list(dict.fromkeys(lines))
     by_label = curves.by == "label"
-    looks = drawing.looks_of(evidence) if by_label else drawing.looks(names_of_lines)
+    looks = looks_of(evidence) if by_label else distinct_looks(names_of_lines)
     groups = {name: list(_groups(frame, positions, values, lines == name)) for name in looks}
     figure, axes = drawing.panel(4.8, 3.2 + 0.05 * len(looks))
-    factors = drawing.nested(looks)
+    factors = nested(looks)
     for name, look in looks.items():
         _draw(axes, name, groups[name], look, factors[name])
     _scale(axes, "x", positions.to_numpy(), names)
@@ -125,11 +125,11 @@ def _draw(axes: Axes, name: str, groups: Sequence[Group], look: Look, factor: fl
     at = [group.position for group, _ in pairs]
     low, middle, high = np.array([quartiles for _, quartiles in pairs]).reshape(-1, 3).T
     colour = look["color"]
-    shade: drawing.Style = {"color": colour, "alpha": 0.12, "linewidth": 0, "zorder": 1.0}
+    shade: Style = {"color": colour, "alpha": 0.12, "linewidth": 0, "zorder": 1.0}
     # Quartiles, not a deviation: times and counts are skewed, and limits cut them off
     axes.fill_between(at, low, high, **shade)
     axes.plot(at, middle, color=colour, ls=look["linestyle"], lw=factor, label=name)
-    marks: drawing.Style = {"color": colour, "linestyle": "none", "markersize": 3.4 * factor}
+    marks: Style = {"color": colour, "linestyle": "none", "markersize": 3.4 * factor}
     for proved, marker in ((True, look["marker"]), (False, "x")):
         points = [(group.position, q[1]) for group, q in pairs if group.answered == proved]
         if points:

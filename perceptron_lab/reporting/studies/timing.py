@@ -20,6 +20,8 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
+from perceptron_lab.reporting.printing.looks import Style, looks_of, nested
+from perceptron_lab.reporting.printing.problem_titles import title_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import CLAIMS, common, status_counts, summaries
 
@@ -127,15 +129,15 @@ def profile_figure(evidence: Evidence) -> Figure:
     and seeds on which the label was run.
     """
     profile_list = profiles(evidence.frame)
-    looks = drawing.looks_of(evidence)
+    looks = looks_of(evidence)
     ratios = np.concatenate([profile.ratios for profile in profile_list])
     # At least a decade: equally fast labels would otherwise spread their noise over the whole axis
     edge = 1.5 * float(max(10.0, ratios[np.isfinite(ratios)].max(initial=1.0)))
     figure, axes = drawing.panel(5.0, 3.4 + 0.05 * len(profile_list))
-    factors = drawing.nested(looks)
+    factors = nested(looks)
     for curve_profile in profile_list:
         factor, (factors_at, shares) = factors[curve_profile.label], curve(curve_profile, edge)
-        style: drawing.Style = {**looks[curve_profile.label], "label": curve_profile.label}
+        style: Style = {**looks[curve_profile.label], "label": curve_profile.label}
         style |= {"linewidth": factor, "markersize": 2.6 * factor, "markeredgewidth": 0.0}
         # Markers of some of the rises tell curves apart that meet
         marked = slice(1, -1, max(1, len(factors_at) // _MARKS))
@@ -202,14 +204,14 @@ def scaling(evidence: Evidence) -> Figure:
     """
     series_list = series_of(evidence)
     drawn = series_list[:MOST_PANELS]
-    looks = drawing.looks_of(evidence)
+    looks = looks_of(evidence)
     entries = {(entry.problem, entry.label): entry for entry in summaries(evidence.frame)}
     head = 0.6 + 0.05 * len(looks)
     # One axis of seconds for all panels, as the growth is compared between the kinds
     figure, panels = drawing.panels(len(drawn), 2.6, head, 2.4, sharey=True)
     for axes, series in zip(panels, drawn, strict=True):
         first = next(iter(series.problems.values()))
-        title = drawing.title_of(evidence, first, without=series.size)
+        title = title_of(evidence, first, without=series.size)
         drawing.entitle(axes, series.title if title == first else title)
         axes.set(xlabel=series.size, ylabel=drawing.SECONDS)
         panel_entries = [

@@ -17,6 +17,7 @@ from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
+from perceptron_lab.reporting.printing.looks import distinct_looks
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.theory.exhibit import Exhibit
 from perceptron_lab.reporting.theory.tightness import stored
@@ -154,7 +155,7 @@ def proof_costs() -> Exhibit:
 def _draw(lines: Sequence[ProofCost]) -> Figure:
     """Draw the ratio against the size, a panel per cone: medians with bars between quartiles."""
     cones = [cone for cone in CONES if any(line.cone == cone for line in lines)]
-    looks = drawing.looks(KINDS)
+    looks = distinct_looks(KINDS)
     figure, panels = drawing.panels(len(cones), 2.4, 0.7, 2.2, sharey=True)
     for axes, cone in zip(panels, cones, strict=True):
         for answer, look in looks.items():

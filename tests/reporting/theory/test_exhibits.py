@@ -12,7 +12,7 @@ from perceptron_lab.algorithms.resisting.forced import forced
 from perceptron_lab.cli.main import main
 from perceptron_lab.core import registry
 from perceptron_lab.core.errors import ConfigError, DataError
-from perceptron_lab.reporting.printing.drawing import curve_looks
+from perceptron_lab.reporting.printing.looks import curve_looks
 from perceptron_lab.reporting.theory import rescaling, tightness
 from perceptron_lab.reporting.theory.ellipsoid_method import winning_margins
 from perceptron_lab.reporting.theory.exhibit import exhibit, written

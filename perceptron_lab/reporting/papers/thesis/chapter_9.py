@@ -17,6 +17,8 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
+from perceptron_lab.reporting.printing.looks import looks_of
+from perceptron_lab.reporting.printing.problem_titles import title_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import percent
 from perceptron_lab.reporting.summary import Summary, grouped, summaries, with_measures
@@ -86,11 +88,11 @@ def label_requests_figure(evidence: Evidence) -> Figure:
     """
     entries = _requests(evidence)
     problems = list(dict.fromkeys(entry.problem for entry in entries if entry.seeds))
-    looks = drawing.looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
+    looks = looks_of(evidence, dict.fromkeys(entry.label for entry in entries))
     records = problems_of(evidence, SphereStreams)
     figure, panels = drawing.panels(len(problems), 2.5, 0.8, 2.1)
     for axes, problem in zip(panels, problems, strict=True):
-        drawing.entitle(axes, drawing.title_of(evidence, problem))
+        drawing.entitle(axes, title_of(evidence, problem))
         axes.set(xscale="log", yscale="log", xlabel="labels")
         for entry in entries:
             if entry.problem == problem:

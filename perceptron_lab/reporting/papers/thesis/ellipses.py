@@ -16,7 +16,8 @@ from perceptron_lab.problems.ellipsoids.hard.separation import NEGLIGIBLE
 from perceptron_lab.problems.ellipsoids.hard.separation import SUPPORT as SUPPORTING
 from perceptron_lab.reporting.evidence import WITHOUT_RESULT, Evidence
 from perceptron_lab.reporting.needs import Need, Outline, needs, problems_of
-from perceptron_lab.reporting.printing.drawing import Style, canvas
+from perceptron_lab.reporting.printing.drawing import canvas
+from perceptron_lab.reporting.printing.looks import Style
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 361)
 CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])

@@ -36,6 +36,7 @@ from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.papers.thesis.figure_6_1 import optima, optimisers_among
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.looks import Look, Style, distinct_looks
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.ratios import LEVEL
 from perceptron_lab.reporting.summary import grouped, known_or_none
@@ -285,7 +286,7 @@ def rivals_figure(evidence: Evidence) -> Figure:
     """
     pairs, effects = rivals_of(evidence), _ratios_of_rivals(evidence, responses(evidence))
     conditions = list(dict.fromkeys(pair.first[2:] for pair in pairs))
-    looks = drawing.looks(list(dict.fromkeys(" ".join(pair.first[:2]) for pair in pairs)))
+    looks = distinct_looks(list(dict.fromkeys(" ".join(pair.first[:2]) for pair in pairs)))
     seconds = list(dict.fromkeys(" ".join(pair.second[:2]) for pair in pairs))
     figure = drawing.canvas(7.0, 3.6)
     for axes, name in zip(figure.subplots(1, 2), RESPONSES, strict=True):
@@ -303,7 +304,7 @@ def rivals_figure(evidence: Evidence) -> Figure:
         axes.set_xticks(range(len(conditions)), ticks)
         axes.tick_params(axis="x", labelsize=6)
         axes.set_ylabel(f"{name}: {pairs[0].first[0]} / {pairs[0].second[0]}")
-    style: drawing.Style = {"color": "0.3", "marker": "o", "linestyle": "none", "markersize": 3.5}
+    style: Style = {"color": "0.3", "marker": "o", "linestyle": "none", "markersize": 3.5}
     fills = [
         Line2D([], [], label=f"over {second}", fillstyle="none" if k else "full", **style)
         for k, second in enumerate(seconds)
@@ -318,7 +319,7 @@ def _limits(effects: Sequence[Effect]) -> tuple[float, float]:
     return 0.5 * min([1.0, *ends]), 2.0 * max([1.0, *ends])
 
 
-def _draw(axes: Axes, position: float, effect: Effect, look: drawing.Look, hollow: bool) -> None:
+def _draw(axes: Axes, position: float, effect: Effect, look: Look, hollow: bool) -> None:
     edges = axes.get_ylim()
     if effect.lower is not None and effect.upper is not None:
         ends = np.clip([effect.lower, effect.upper], *edges)

@@ -21,7 +21,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, medians, numbers, seconds, texts
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import Look, looks_of, nested
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
 from perceptron_lab.reporting.summary import Summary, known_or_none, median_of, summaries
@@ -273,8 +273,8 @@ def figure_6_1(evidence: Evidence) -> Figure:
         label: str(method.parameters.get("method", method.algorithm))
         for label, method in evidence.methods().items()
     }
-    looks = drawing.looks_of(evidence, [entry.label for entry in entries], methods)
-    factors = drawing.nested(looks)
+    looks = looks_of(evidence, [entry.label for entry in entries], methods)
+    factors = nested(looks)
     optimum_of_seeds = list(optima(evidence).values())
     uppers = [optimum.upper for optimum in optimum_of_seeds if optimum.upper is not None]
     highest = _HIGHEST * max(uppers) if min(uppers, default=0.0) > 0.0 else math.inf

@@ -16,7 +16,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, learners_among, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import Look, looks_of
 from perceptron_lab.reporting.printing.table import Table
 
 _ERROR = "measure.error"
@@ -147,7 +147,7 @@ def figure_7_4(evidence: Evidence) -> Figure:
     lines = rescaled_errors(evidence)
     kinds = [kind for kind in _TITLES if any(line.rescaled == kind for line in lines)]
     telling = any(line.unconverged is not None for line in lines)
-    looks = drawing.looks_of(evidence)
+    looks = looks_of(evidence)
     figure = drawing.canvas(3.4 * len(kinds) + 0.4, 3.8 if telling else 2.8)
     heights = [2.6, 1.0] if telling else [1.0]
     panels = figure.subplots(

@@ -18,7 +18,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import GREY, Look, looks_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, by_label, summaries
 
@@ -223,7 +223,7 @@ def margin_dependence_figure(evidence: Evidence) -> Figure:
     """
     lines = dependences(evidence)
     families = list(dict.fromkeys(line.family for line in lines))
-    looks = drawing.looks_of(evidence, dict.fromkeys(line.label for line in lines))
+    looks = looks_of(evidence, dict.fromkeys(line.label for line in lines))
     figure = drawing.canvas(max(5.0, 2.5 * len(families)), 3.4)
     panels = figure.subplots(1, len(families), squeeze=False, sharey=True)[0]
     for axes, family in zip(panels, families, strict=True):
@@ -250,7 +250,7 @@ def _draw(axes: Axes, lines: list[Dependence], looks: dict[str, Look]) -> None:
     drawing.draw_medians(axes, looks, sorted(entries, key=_across), "queries", _feasible)
     for dependence in lines:
         law = dependence.better
-        if law is not None and looks[dependence.label]["color"] != drawing.GREY:
+        if law is not None and looks[dependence.label]["color"] != GREY:
             ends = [1.0 / margin for margin, _ in dependence.proved]
             # Only over the margins of the fit: beyond them it says nothing
             ratios = np.geomspace(ends[0], ends[-1], _DRAWN)

@@ -24,7 +24,7 @@ from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs, problems_of
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import GREY, Look, Style, looks_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
 from perceptron_lab.reporting.summary import Summary, grouped, median_of, summaries, with_measures
@@ -188,7 +188,7 @@ def rescaling_figure(evidence: Evidence) -> Figure:
     families = list(dict.fromkeys(pair.problem.family for pair in pairs))
     sides = [side for side in SIDES if any(pair.problem.side == side for pair in pairs)]
     drawn = families[:MOST_FAMILIES]
-    looks = drawing.looks_of(evidence, dict.fromkeys(pair.entry.label for pair in pairs))
+    looks = looks_of(evidence, dict.fromkeys(pair.entry.label for pair in pairs))
     figure = drawing.canvas(max(4.6, 2.5 * len(sides)), 1.1 + 1.9 * len(drawn))
     panels = figure.subplots(len(drawn), len(sides), squeeze=False, sharex=True, sharey=True)
     for row, family in enumerate(drawn):
@@ -342,7 +342,7 @@ def resisting_figure(evidence: Evidence) -> Figure:
     dimensions = list(dict.fromkeys(line.dimension for line in lines))
     drawn = dimensions[:MOST_PANELS]
     asking = list(dict.fromkeys(line.entry.label for line in lines if not line.in_rounds))
-    looks = drawing.looks_of(evidence, asking)
+    looks = looks_of(evidence, asking)
     figure, panels = drawing.panels(len(drawn), 2.5, 0.9, 2.2)
     for axes, dimension in zip(panels, drawn, strict=True):
         axes.set_title(f"dimension {dimension}", loc="left")
@@ -371,12 +371,12 @@ def _draw_growth(axes: Axes, lines: list[ResistingRuns], looks: dict[str, Look])
     # Kept: upper bounds of theorems may lie decades above all that was measured
     lowest, highest = axes.get_ylim()
     for label, look in looks.items():
-        if look["color"] == drawing.GREY:
+        if look["color"] == GREY:
             continue
         bounds = [(x, entry.median("bound")) for x, entry in single if entry.label == label]
         points = [(x, bound) for x, bound in bounds if bound is not None]
         xs, ys = [x for x, _ in points], [y for _, y in points]
-        style: drawing.Style = {"color": look["color"], "marker": look["marker"], "linestyle": ":"}
+        style: Style = {"color": look["color"], "marker": look["marker"], "linestyle": ":"}
         axes.plot(xs, ys, fillstyle="none", markersize=2.5, lw=1.0, label=f"{label} bound", **style)
     axes.set_ylim(lowest, highest)
     axes.set_xlabel(r"1 / margin $\rho$")

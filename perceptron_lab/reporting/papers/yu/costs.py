@@ -23,6 +23,7 @@ from perceptron_lab.reporting.evidence import Evidence, findings
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import Column, cells, counts, medians, numbers, texts
+from perceptron_lab.reporting.printing.looks import Style, looks_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import (
     NOTHING,
@@ -221,7 +222,7 @@ def draw_ratios(bars: Iterable[tuple[str, str, Sequence[float]]]) -> Figure:
     axes.set(xscale="log", xlabel="updates / bound of the theorem")
     for name, side, values in listed:
         _, marker, colour, fill = _MARKS[side]
-        style: drawing.Style = {"color": colour, "marker": marker, "fillstyle": fill}
+        style: Style = {"color": colour, "marker": marker, "fillstyle": fill}
         axes.plot(values, [names.index(name)] * len(values), ls="none", markersize=4.0, **style)
     # At 1 a theorem is as tight as it can be; a mark to the right would refute it
     axes.axvline(1.0, color="0.3", linewidth=0.8)
@@ -373,7 +374,7 @@ def figure_1(evidence: Evidence) -> Figure:
     kappas = difficulties(evidence)
     entries = [(kappas[entry.problem], entry) for entry in summaries(evidence.frame)]
     entries.sort(key=lambda pair: pair[0])
-    looks = drawing.looks_of(evidence)
+    looks = looks_of(evidence)
     figure = drawing.canvas(7.0, 3.0)
     panels = figure.subplots(1, 2, sharex=True)
     columns = {"seconds": "seconds", "updates": "iterations"}

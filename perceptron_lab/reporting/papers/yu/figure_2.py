@@ -19,7 +19,7 @@ from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.papers.yu.costs import stopping_rules
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import Look, looks_of, nested
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import status_counts
 
@@ -225,8 +225,8 @@ def figure_2(evidence: Evidence) -> Figure:
     axes.set(xscale="log", yscale="log")
     axes.set(xlabel="iterations per classifier", ylabel="test error, percent")
     names = drawing.spelt_out(evidence.algorithms())
-    entries, factors = [], drawing.nested(labels)
-    for i, (label, look) in enumerate(drawing.looks_of(evidence, labels).items()):
+    entries, factors = [], nested(labels)
+    for i, (label, look) in enumerate(looks_of(evidence, labels).items()):
         label_lines = [line for line in lines if line.label == label]
         # By factors, as the axis is logarithmic
         shift = _APART ** (i - (len(labels) - 1) / 2)

@@ -23,6 +23,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing, typesetting
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.looks import Line, Style, distinct_looks
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, by_label, summaries
 
@@ -191,19 +192,19 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
     kinds = list(dict.fromkeys((graph.margin, graph.degree) for graph in complete))
     degrees = list(dict.fromkeys(graph.degree for graph in complete))
     # A colour per degree: lines of one degree compare by their weights
-    looks = dict(zip(degrees, drawing.looks([f"{d:g}" for d in degrees]).values(), strict=True))
+    looks = dict(zip(degrees, distinct_looks([f"{d:g}" for d in degrees]).values(), strict=True))
     figure = drawing.canvas(7.0, 3.4)
     left, right = figure.subplots(1, 2, sharey=True)
     handles = []
     for margin, degree in kinds:
         selected = [graph for graph in complete if (graph.margin, graph.degree) == (margin, degree)]
-        style: drawing.Style = {
+        style: Style = {
             "color": looks[degree]["color"],
             "marker": looks[degree]["marker"],
             "fillstyle": "full" if margin is None else "none",
             "markersize": 4.0,
         }
-        dashes: drawing.Line = "-" if margin is None else "--"
+        dashes: Line = "-" if margin is None else "--"
         _plot(
             left,
             selected,
@@ -236,5 +237,5 @@ def maxcut_density_figure(evidence: Evidence) -> Figure:
     return figure
 
 
-def _plot(axes: Axes, graphs: list[Graph], positions: list[float], style: drawing.Style) -> None:
+def _plot(axes: Axes, graphs: list[Graph], positions: list[float], style: Style) -> None:
     axes.plot(positions, [graph.ratio or 0.0 for graph in graphs], linewidth=0.8, **style)

@@ -30,7 +30,7 @@ from perceptron_lab.reporting.papers.thesis.table_6_1.table import (
 )
 from perceptron_lab.reporting.printing import drawing, typesetting
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, seconds, texts
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import Look, Style, distinct_looks
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, median_of, summaries
 
@@ -329,7 +329,7 @@ def cuts_figure(evidence: Evidence) -> Figure:
     """
     pairs = pairs_of(evidence)
     entries = {(entry.label, entry.problem): entry for entry in summaries(evidence.frame)}
-    looks = drawing.looks(list(pairs))
+    looks = distinct_looks(list(pairs))
     problems = evidence.problems()
     figure = drawing.canvas(7.0, 4.4)
     panels = figure.subplots(2, 2, sharex="col", sharey="row")
@@ -365,5 +365,5 @@ def cuts_figure(evidence: Evidence) -> Figure:
 def _draw(axes: Axes, history: CutHistory, values: FloatArray, look: Look, width: float) -> None:
     axes.set(xscale="log", yscale="log")
     positive = np.isfinite(values[:, 1]) & (values[:, 1] > 0.0) & (history.updates > 0.0)
-    style: drawing.Style = {"color": look["color"], "marker": look["marker"], "markersize": 2.5}
+    style: Style = {"color": look["color"], "marker": look["marker"], "markersize": 2.5}
     axes.plot(history.updates[positive], values[positive, 1], linewidth=width, **style)

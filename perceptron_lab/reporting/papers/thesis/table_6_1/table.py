@@ -25,7 +25,7 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing import drawing, typesetting
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import Look, Style, looks_of
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import DAGGER, escape
 from perceptron_lab.reporting.summary import Summary, by_label, status_text, summaries
@@ -325,7 +325,7 @@ def table_6_1_figure(evidence: Evidence) -> Figure:
     width = min(7.2, max(3.5, 0.07 * len(problems) * (1 + len(labels))))
     figure = drawing.canvas(width, 4.2)
     upper, lower = figure.subplots(2, 1, sharex=True)
-    looks = drawing.looks_of(evidence, labels)
+    looks = looks_of(evidence, labels)
     _draw(upper, labels, looks, "queries")
     _draw(lower, labels, looks, "seconds")
     upper.set_ylabel("oracle queries")
@@ -337,7 +337,7 @@ def table_6_1_figure(evidence: Evidence) -> Figure:
     names = drawing.spelt_out(evidence.algorithms())
     named = []
     for label, look in looks.items():
-        style: drawing.Style = {"label": names.get(label, label), **look}
+        style: Style = {"label": names.get(label, label), **look}
         named.append(Line2D([], [], markersize=3.2, markeredgewidth=0.8, **style))
         if has_thesis(labels[label]):
             name = f"{label}, thesis"

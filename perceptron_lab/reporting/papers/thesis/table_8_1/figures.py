@@ -24,12 +24,12 @@ from perceptron_lab.reporting.papers.thesis.table_8_1.precisions import (
     thesis_precisions,
 )
 from perceptron_lab.reporting.printing import drawing
-from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.looks import Look, Style, algorithm_looks, distinct_looks
 from perceptron_lab.reporting.summary import by_label, common, grouped
 
 MEAN = "mean"
 """The last line: the mean over the categories."""
-_LOOK: drawing.Style = {"color": "black", "linestyle": "none", "markeredgewidth": 1.2}
+_LOOK: Style = {"color": "black", "linestyle": "none", "markeredgewidth": 1.2}
 
 
 class PrintedColumn(NamedTuple):
@@ -90,7 +90,7 @@ def _draw_features(
 ) -> None:
     """Draw the labels of one panel, side by side in each line, and the thesis's column."""
     algorithms = {entries[0].label: entries[0].algorithm for entries in groups}
-    looks = drawing.algorithm_looks(list(algorithms), algorithms, list(algorithms))
+    looks = algorithm_looks(list(algorithms), algorithms, list(algorithms))
     step = 0.8 / len(groups)
     for number, label_entries in enumerate(groups):
         spreads = [*(entry.spread for entry in label_entries), mean_spread(label_entries)]
@@ -179,7 +179,7 @@ def figure_8_1(evidence: Evidence) -> Figure:
         # As VARIED allows: what else differs is another learner, with its own panel
         settings = {key: value for key, value in entry.parameters.items() if key not in VARIED}
         panels.setdefault((entry.algorithm, as_json(settings)), []).append(entry)
-    looks = drawing.looks(list(dict.fromkeys(entry.problem for entry in swept)))
+    looks = distinct_looks(list(dict.fromkeys(entry.problem for entry in swept)))
     figure = drawing.canvas(2.6 * len(panels) + 0.6, 3.0)
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
     for axes, panel_entries in zip(grid[0], panels.values(), strict=True):
