@@ -211,7 +211,7 @@ _OURS = {
         "accuracy": "reporting.studies.answers:accuracy",
         "proved_optima": "reporting.studies.optima:proved_optima_table",
         "best_optima": "reporting.studies.optima:best_optima",
-        "maxcut_scaling": "reporting.studies.optima:maxcut_scaling_table",
+        "maxcut_scaling": "reporting.studies.maxcut_scaling:maxcut_scaling_table",
     },
     "figure": {
         "table_6_1": "reporting.papers.thesis.table_6_1.table:table_6_1_figure",
@@ -230,7 +230,7 @@ _OURS = {
         "margins": "reporting.studies.margins:margins_figure",
         "augmentation": "reporting.papers.tsampouka:augmentation_figure",
         "scaling": "reporting.studies.timing:scaling",
-        "maxcut_scaling": "reporting.studies.optima:maxcut_scaling_figure",
+        "maxcut_scaling": "reporting.studies.maxcut_scaling:maxcut_scaling_figure",
         "table_8_1": "reporting.papers.thesis.table_8_1.figures:table_8_1",
         "figure_8_1": "reporting.papers.thesis.table_8_1.figures:figure_8_1",
         "mistakes": "reporting.papers.perceptron_notes:mistakes_figure",

@@ -12,15 +12,17 @@ if TYPE_CHECKING:
     from perceptron_lab.estimators.ellipsoid_separation import (
         SoftSeparationClassifier as SoftSeparationClassifier,
     )
+    from perceptron_lab.estimators.online_classifiers import (
+        MarginPerceptronClassifier as MarginPerceptronClassifier,
+    )
+    from perceptron_lab.estimators.online_classifiers import (
+        PerceptronClassifier as PerceptronClassifier,
+    )
     from perceptron_lab.estimators.separators import (
         EllipsoidMethodClassifier as EllipsoidMethodClassifier,
     )
-    from perceptron_lab.estimators.separators import (
-        MarginPerceptronClassifier as MarginPerceptronClassifier,
-    )
     from perceptron_lab.estimators.separators import MaxMarginClassifier as MaxMarginClassifier
     from perceptron_lab.estimators.separators import MirrorProxClassifier as MirrorProxClassifier
-    from perceptron_lab.estimators.separators import PerceptronClassifier as PerceptronClassifier
     from perceptron_lab.estimators.separators import (
         RescaledPerceptronClassifier as RescaledPerceptronClassifier,
     )
@@ -37,10 +39,10 @@ if TYPE_CHECKING:
 _MODULES = {
     "EllipsoidMethodClassifier": "separators",
     "EllipsoidSeparationClassifier": "ellipsoid_separation",
-    "MarginPerceptronClassifier": "separators",
+    "MarginPerceptronClassifier": "online_classifiers",
     "MaxMarginClassifier": "separators",
     "MirrorProxClassifier": "separators",
-    "PerceptronClassifier": "separators",
+    "PerceptronClassifier": "online_classifiers",
     "RescaledPerceptronClassifier": "separators",
     "SmoothedPerceptronClassifier": "separators",
     "SoftEllipsoidClassifier": "soft_ellipsoid",

@@ -20,7 +20,8 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.records import documentation_of
 from perceptron_lab.core.refusals import STRICT, Positive
 from perceptron_lab.core.results import AnyArray
-from perceptron_lab.numerics.input_checks import refuse_mixed, refuse_rounded
+from perceptron_lab.numerics.class_labels import refuse_mixed
+from perceptron_lab.numerics.input_checks import refuse_rounded
 
 Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
 RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None

@@ -60,9 +60,9 @@ from perceptron_lab.exact.whole_numbers import (
     whole_multiples,
     whole_weights,
 )
+from perceptron_lab.numerics.class_labels import plain_label
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.exact_texts import exact_text
-from perceptron_lab.numerics.input_checks import plain_label
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.conditions import Condition, over_common
 

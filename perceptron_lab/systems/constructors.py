@@ -33,6 +33,7 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.core.errors import InputError, refuse_flags
 from perceptron_lab.core.results import FloatArray
+from perceptron_lab.numerics.class_labels import signs_of
 from perceptron_lab.numerics.doubles import LARGEST_WHOLE, Doubles
 from perceptron_lab.numerics.input_checks import (
     ArrayOrSparse,
@@ -42,7 +43,6 @@ from perceptron_lab.numerics.input_checks import (
     refuse_empty,
     refuse_extreme_rows,
     refuse_not_finite,
-    signs_of,
 )
 from perceptron_lab.numerics.sparse_arrays import dense_array, scaled_rows
 

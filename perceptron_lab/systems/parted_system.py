@@ -27,8 +27,8 @@ from perceptron_lab.core.proved_outcome import ProvedOutcome
 from perceptron_lab.core.results import PROVED, FloatArray, IntArray, Result, Status, Trace
 from perceptron_lab.core.run_options import Oracle, RunOptions
 from perceptron_lab.core.time_limit import ALLOWANCE, SHARE, TimeIsUp, clock_seconds, time_limit
+from perceptron_lab.numerics.class_labels import signs_of
 from perceptron_lab.numerics.doubles import Doubles
-from perceptron_lab.numerics.input_checks import signs_of
 from perceptron_lab.systems.conic_system import ConicSystem, Problem, system_of
 from perceptron_lab.systems.constructors import Margin
 from perceptron_lab.systems.passes import At, Evaluation, changed_blocks, without_rows

@@ -35,11 +35,7 @@ from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.doubles import LEAST_NORMAL
-from perceptron_lab.numerics.input_checks import (
-    ArrayOrSparse,
-    doubles_of_rows,
-    refuse_not_finite,
-)
+from perceptron_lab.numerics.input_checks import ArrayOrSparse, doubles_of_rows, refuse_not_finite
 from perceptron_lab.systems import ConicSystem
 from perceptron_lab.systems.system import Objective
 

@@ -21,8 +21,8 @@ from perceptron_lab.core import registry
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.learners.features import OnFeatures
 from perceptron_lab.estimators.learners.learning import Learned
+from perceptron_lab.estimators.online_classifiers import OnlineClassifier
 from perceptron_lab.estimators.separating import SeparatingClassifier
-from perceptron_lab.estimators.separators import OnlineClassifier
 
 FEATURES = 4
 ROUNDED = {

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.studies.optima import scaled
+from perceptron_lab.reporting.studies.maxcut_scaling import scaled
 from tests.reporting.artificial_runs import Row, make_row, write_folder
 
 GRAPHS = ["random-100-250", "random-200-500", "planar-100-294", "planar-100-500", "torus-10x10"]

@@ -25,15 +25,15 @@ from perceptron_lab.cones.operators.row_source import (
 )
 from perceptron_lab.core.errors import DataError, InputError, PlabError, counted
 from perceptron_lab.core.results import AnyArray, IntArray
-from perceptron_lab.numerics.input_checks import (
+from perceptron_lab.numerics.class_labels import (
     category_order,
     category_ranks,
-    doubles_of_rows,
     labels_of,
     refuse_all_but_two,
     refuse_mixed,
     unique_labels,
 )
+from perceptron_lab.numerics.input_checks import doubles_of_rows
 from perceptron_lab.numerics.sparse_arrays import dense
 
 

@@ -18,14 +18,9 @@ import numpy as np
 from perceptron_lab.cones.operators.row_source import RowSource
 from perceptron_lab.core.errors import InputError, did_you_mean, refuse_flags
 from perceptron_lab.core.results import AnyArray, IntArray
+from perceptron_lab.numerics.class_labels import TwoClasses, labels_of, plain_label, two_classes
 from perceptron_lab.numerics.doubles import Doubles
-from perceptron_lab.numerics.input_checks import (
-    TwoClasses,
-    doubles_of_rows,
-    labels_of,
-    plain_label,
-    two_classes,
-)
+from perceptron_lab.numerics.input_checks import doubles_of_rows
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.formats.linear_programs import NegativeUpper

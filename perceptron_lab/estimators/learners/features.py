@@ -42,7 +42,8 @@ from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.datasets.dataset import Defaults, defaulted_with
 from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.estimators.validation import with_parameters
-from perceptron_lab.numerics.input_checks import checked_rows, refuse_rounded, signs_of
+from perceptron_lab.numerics.class_labels import signs_of
+from perceptron_lab.numerics.input_checks import checked_rows, refuse_rounded
 from perceptron_lab.numerics.sparse_arrays import dense_array
 
 KernelName = Literal["linear", "poly", "rbf", "precomputed"]

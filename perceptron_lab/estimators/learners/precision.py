@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.class_labels import positive_mask
 from perceptron_lab.numerics.compiled.resampled_precision import resampled_precision
-from perceptron_lab.numerics.input_checks import positive_mask
 
 BoolArray = npt.NDArray[np.bool_]
 

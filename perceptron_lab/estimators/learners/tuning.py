@@ -21,7 +21,7 @@ from perceptron_lab.cones.operators.kernels import Kernel
 from perceptron_lab.core.errors import InputError, did_you_mean
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.estimators.learners.precision import average_precision
-from perceptron_lab.numerics.input_checks import positive_mask
+from perceptron_lab.numerics.class_labels import positive_mask
 
 Parameters = dict[str, Any]
 

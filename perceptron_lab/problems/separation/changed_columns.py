@@ -20,12 +20,8 @@ import scipy.linalg as sla
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.problems.separation.integer_rows import IntegerRows, Integers, rows_of_numbers
-from perceptron_lab.problems.separation.pairs import (
-    ComplementaryPair,
-    NullSpace,
-    in_units,
-    primitive_vector,
-)
+from perceptron_lab.problems.separation.null_spaces import NullSpace, primitive_vector
+from perceptron_lab.problems.separation.pairs import ComplementaryPair, in_units
 from perceptron_lab.systems.conditions import over_common
 
 _DEPENDENT: Final = 1e-8

@@ -31,12 +31,8 @@ from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
-from perceptron_lab.problems.separation.pairs import (
-    ComplementaryPair,
-    combination_of,
-    in_units,
-    primitive_vector,
-)
+from perceptron_lab.problems.separation.null_spaces import combination_of, primitive_vector
+from perceptron_lab.problems.separation.pairs import ComplementaryPair, in_units
 from perceptron_lab.systems.conditions import over_common
 from perceptron_lab.systems.exact_solutions import Equation, Factors, factorised, near_solution
 

@@ -15,7 +15,7 @@ from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.core.time_limit import TimeIsUp
 from perceptron_lab.problems.separation.families.conditions import Mask
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
-from perceptron_lab.problems.separation.pairs import primitive_vector
+from perceptron_lab.problems.separation.null_spaces import primitive_vector
 from perceptron_lab.systems.conditions import condition, over_common
 from perceptron_lab.systems.linear_system import LinearSystem
 

@@ -13,7 +13,8 @@ from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.separation.coefficients import Coefficient
 from perceptron_lab.problems.separation.integer_rows import LARGEST_DENSE, IntegerRows
-from perceptron_lab.problems.separation.pairs import WEIGHT_BITS, ComplementaryPair, NullSpace
+from perceptron_lab.problems.separation.null_spaces import NullSpace
+from perceptron_lab.problems.separation.pairs import WEIGHT_BITS, ComplementaryPair
 
 _LARGEST: Final = 2**WEIGHT_BITS
 _MOSTLY_ZEROS: Final = 0.1  # Largest part of entries other than 0 in sparse rows

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.core.errors import InputError
+from perceptron_lab.numerics.class_labels import two_classes
 from perceptron_lab.numerics.doubles import Doubles
 from perceptron_lab.numerics.input_checks import (
     ArrayOrSparse,
@@ -20,7 +21,6 @@ from perceptron_lab.numerics.input_checks import (
     doubles_of_rows,
     frame_of,
     refuse_not_finite,
-    two_classes,
 )
 from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.separation.class_responses import ClassResponses

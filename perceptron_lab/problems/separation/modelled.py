@@ -19,16 +19,9 @@ import numpy.typing as npt
 from perceptron_lab.cones.operators.row_parts import is_dask
 from perceptron_lab.core.errors import InputError, RowError
 from perceptron_lab.core.results import FloatArray, IntArray
+from perceptron_lab.numerics.class_labels import classes_of, labels_of, two_classes
 from perceptron_lab.numerics.doubles import Doubles
-from perceptron_lab.numerics.input_checks import (
-    ArrayOrSparse,
-    array_of,
-    classes_of,
-    column_names,
-    frame_of,
-    labels_of,
-    two_classes,
-)
+from perceptron_lab.numerics.input_checks import ArrayOrSparse, array_of, column_names, frame_of
 from perceptron_lab.problems.separation.class_responses import ClassResponses
 from perceptron_lab.problems.separation.combined_rows import combined_rows
 from perceptron_lab.problems.separation.domain import Domain

@@ -31,7 +31,8 @@ from perceptron_lab.problems.separation.coefficients import (
 )
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.labelled import Labelled
-from perceptron_lab.problems.separation.pairs import ComplementaryPair, span_of
+from perceptron_lab.problems.separation.null_spaces import span_of
+from perceptron_lab.problems.separation.pairs import ComplementaryPair
 from perceptron_lab.problems.separation.verdict_record import VerdictRecord
 from perceptron_lab.systems.conditions import over_common
 

@@ -27,7 +27,8 @@ from perceptron_lab.problems.separation.families.conditions import Mask
 from perceptron_lab.problems.separation.families.kinds import RISKS
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
 from perceptron_lab.problems.separation.labelled import Labelled
-from perceptron_lab.problems.separation.pairs import logistic_proposals, null_vectors
+from perceptron_lab.problems.separation.null_spaces import null_vectors
+from perceptron_lab.problems.separation.pairs import logistic_proposals
 from perceptron_lab.problems.separation.remedy_record import ALIASED, Remedies, SmallestChange
 from perceptron_lab.problems.separation.separation import exact_pair, seconds_of, verdict_for
 from perceptron_lab.problems.separation.verdict import SeparationVerdict

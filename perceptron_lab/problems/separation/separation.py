@@ -37,6 +37,7 @@ from perceptron_lab.problems.separation.families.options import ModelOptions
 from perceptron_lab.problems.separation.integer_rows import IntegerRows, column_sizes
 from perceptron_lab.problems.separation.labelled import Labelled
 from perceptron_lab.problems.separation.modelled import modelled
+from perceptron_lab.problems.separation.null_spaces import primitive_vector, span_of
 from perceptron_lab.problems.separation.of_models import examples_of, of_formula, require_one_index
 from perceptron_lab.problems.separation.pair_verification import CoefficientChecker, faults
 from perceptron_lab.problems.separation.pairs import (
@@ -44,8 +45,6 @@ from perceptron_lab.problems.separation.pairs import (
     PartitionProposal,
     logistic_proposals,
     pair_near,
-    primitive_vector,
-    span_of,
 )
 from perceptron_lab.problems.separation.verdict import SeparationVerdict, verdict_on
 from perceptron_lab.systems.conditions import bound_conditions, condition, over_common

@@ -30,7 +30,8 @@ from perceptron_lab.core.results import FloatArray
 from perceptron_lab.core.saved_answers.fields import AnswerContents
 from perceptron_lab.core.saved_answers.files import PROOF, packed, prefixed, read_answer
 from perceptron_lab.core.saved_answers.kinds import VERDICT, VERDICT_1, VERDICT_FORMAT
-from perceptron_lab.numerics.input_checks import ArrayOrSparse, column_names, labels_of, plain_label
+from perceptron_lab.numerics.class_labels import labels_of, plain_label
+from perceptron_lab.numerics.input_checks import ArrayOrSparse, column_names
 from perceptron_lab.problems.separation.coefficients import Coefficient
 from perceptron_lab.problems.separation.families.options import of_record
 from perceptron_lab.problems.separation.labelled import Labelled, labelled

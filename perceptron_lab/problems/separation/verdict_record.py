@@ -29,7 +29,8 @@ from perceptron_lab.problems.separation.domain import Domain
 from perceptron_lab.problems.separation.families.kinds import FAMILIES, LINK_NOTES, REST, Family
 from perceptron_lab.problems.separation.families.model import Model
 from perceptron_lab.problems.separation.integer_rows import IntegerRows
-from perceptron_lab.problems.separation.pairs import ComplementaryPair, null_vectors
+from perceptron_lab.problems.separation.null_spaces import null_vectors
+from perceptron_lab.problems.separation.pairs import ComplementaryPair
 
 COMPLETE: Final = "complete"
 QUASI: Final = "quasi-complete"

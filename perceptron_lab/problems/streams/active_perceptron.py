@@ -10,11 +10,7 @@ import numpy.typing as npt
 
 from perceptron_lab.core.errors import InputError, refuse_flags
 from perceptron_lab.core.results import FloatArray
-from perceptron_lab.numerics.input_checks import (
-    ArrayOrSparse,
-    checked_rows,
-    refuse_extreme_rows,
-)
+from perceptron_lab.numerics.input_checks import ArrayOrSparse, checked_rows, refuse_extreme_rows
 from perceptron_lab.numerics.sparse_arrays import dense
 from perceptron_lab.problems.streams.perceptron import is_integer, signs_or_ones
 

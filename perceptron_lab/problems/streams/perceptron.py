@@ -17,8 +17,9 @@ import scipy.sparse as sp
 from perceptron_lab.core.errors import InputError, refuse_flags
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.datasets.generated.streams import STEEPEST, is_exact, worst_case_examples
+from perceptron_lab.numerics.class_labels import signs_of
 from perceptron_lab.numerics.compiled.online_sweeps import online_sparse_sweep, online_sweep
-from perceptron_lab.numerics.input_checks import ArrayOrSparse, checked_rows, signs_of
+from perceptron_lab.numerics.input_checks import ArrayOrSparse, checked_rows
 
 # "given": in the order of the rows; "shuffled": a new order in every pass; or indices of examples
 Order: TypeAlias = Literal["given", "shuffled"] | npt.ArrayLike

@@ -10,12 +10,12 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import maximum_support, separation
-from perceptron_lab.problems.separation import equal_rows, pairs
+from perceptron_lab.problems.separation import equal_rows, null_spaces
 from perceptron_lab.problems.separation import labelled as labelled_module
 from perceptron_lab.problems.separation.equal_rows import merged
 from perceptron_lab.problems.separation.labelled import labelled
+from perceptron_lab.problems.separation.null_spaces import null_vectors
 from perceptron_lab.problems.separation.pair_verification import faults
-from perceptron_lab.problems.separation.pairs import null_vectors
 from perceptron_lab.problems.separation.row_span import RowSpan
 from tests.problems.separation.labelled_systems import KINDS, truth
 from tests.problems.separation.labelled_systems import labelled as system_of
@@ -30,7 +30,7 @@ def all_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (equal_rows, labelled_module):
         monkeypatch.setattr(module, "LARGEST_DENSE", 0)
     monkeypatch.setattr(equal_rows, "_MOSTLY_ZEROS", 2.0)
-    monkeypatch.setattr(pairs, "_CANDIDATES", 1)
+    monkeypatch.setattr(null_spaces, "_CANDIDATES", 1)
 
 
 def two_effects(rng: Rng, count: int, levels: int) -> tuple[Any, Any]:
