@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-_INKS = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
-_DARK = dict.fromkeys((*_INKS, "legend.labelcolor", "axes.titlecolor"), "#d5d8dd")
-_BOTH = {"svg.hashsalt": "perceptron_lab", "savefig.transparent": True, "font.size": 9}
+_INK = "#010203"  # of the text and the axes of the drawing; no curve has it
+_INKS = {"": "#000000", "-dark": "#d5d8dd"}
+_INKED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
+_STYLE = {"svg.hashsalt": "perceptron_lab", "savefig.transparent": True, "font.size": 9}
+_STYLE |= dict.fromkeys(_INKED, _INK)
 
 
 def save_both(draw: Callable[[], Figure], folder: Path, name: str) -> None:
-    """Write NAME.svg and NAME-dark.svg, which the pages show one at a time."""
+    """Write NAME.svg and NAME-dark.svg, which the pages show one at a time, of one drawing."""
     folder.mkdir(parents=True, exist_ok=True)
-    for ending, colours in (("", {}), ("-dark", _DARK)):
-        with mpl.rc_context(_BOTH | colours):
-            figure = draw()
-            figure.savefig(folder / f"{name}{ending}.svg", metadata={"Date": None})
+    drawing = StringIO()
+    with mpl.rc_context(_STYLE):
+        draw().savefig(drawing, format="svg", metadata={"Date": None})
+    for ending, ink in _INKS.items():
+        text = drawing.getvalue().replace(_INK, ink)
+        (folder / f"{name}{ending}.svg").write_text(text, encoding="utf-8")
 
 
 def image(path: str, alternative: str, *, caption: str = "") -> str:

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -22,6 +22,8 @@ TOOLS = ("latex2mathml", "sphinx", "pydata_sphinx_theme", "sphinx_gallery", "mys
 MISSING = [name for name in TOOLS if importlib.util.find_spec(name) is None]
 # What a browser loads by itself, and with it pictures and scripts of others
 LOADED = {"img": "src", "script": "src", "iframe": "src", "source": "src", "link": "href"}
+# Their tags; of scripts and frames also the ends, up to which a parser reads no tag
+TAG = re.compile(rf"""</?(?:{"|".join(LOADED)}|a)\b(?:"[^"]*"|'[^']*'|[^'">])*>""", re.IGNORECASE)
 
 
 class Loads(HTMLParser):
@@ -31,7 +33,7 @@ class Loads(HTMLParser):
         super().__init__()
         self.loaded: list[str] = []
         self.linked: list[str] = []
-        self.feed(text)
+        self.feed("".join(TAG.findall(text)))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
@@ -47,15 +49,19 @@ def outside(address: str) -> bool:
     return bool(urlsplit(address).netloc)
 
 
-def absent(pages: Path) -> Iterator[str]:
+def pages_below(folder: Path) -> dict[Path, Loads]:
+    """Return the addresses of each page of a folder."""
+    return {page: Loads(page.read_text(encoding="utf-8")) for page in folder.rglob("*.html")}
+
+
+def absent(pages: Path, addresses: Mapping[Path, Loads]) -> Iterator[str]:
     """Yield each page and the local file that it names and that is not there.
 
     The theme keeps a template among its static files, which is no page.
     """
-    for page in pages.rglob("*.html"):
+    for page, loads in addresses.items():
         if "_static" in page.relative_to(pages).parts:
             continue
-        loads = Loads(page.read_text(encoding="utf-8"))
         for address in (*loads.loaded, *loads.linked):
             parts = urlsplit(address)
             local = not parts.scheme and not parts.netloc and parts.path
@@ -75,7 +81,7 @@ def test_resources_loaded_by_a_page_are_detected() -> None:
 
 def test_a_missing_file_is_detected(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text('<a href="other.html#x">o</a><img src="page.html">')
-    assert list(absent(tmp_path)) == ["page.html: other.html#x"]
+    assert list(absent(tmp_path, pages_below(tmp_path))) == ["page.html: other.html#x"]
 
 
 @pytest.mark.slow
@@ -99,12 +105,10 @@ def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
     assert completed.returncode == 0, completed.stderr[-3000:]
     built = tmp_path / "built"
     check_algorithms(tmp_path / "docs" / "generated" / "algorithms", built)
-    texts = {path: path.read_text(encoding="utf-8") for path in built.rglob("*.html")}
-    loaded = [
-        (path.name, address) for path, text in texts.items() for address in Loads(text).loaded
-    ]
+    addresses = pages_below(built)
+    loaded = [(path.name, address) for path in addresses for address in addresses[path].loaded]
     assert [pair for pair in loaded if outside(pair[1])] == []
-    assert list(absent(built)) == []
+    assert list(absent(built, addresses)) == []
 
 
 def check_algorithms(sources: Path, built: Path) -> None:
