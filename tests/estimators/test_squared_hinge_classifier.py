@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from perceptron_lab.cones.operators.kernels import Linear, Polynomial
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
-from perceptron_lab.estimators.learners.features import kernel_matrix
+from perceptron_lab.estimators.learners.partial_cholesky import kernel_matrix
 from perceptron_lab.estimators.learners.registered.tuned_classifiers import TunedPolynomialSvm
 from tests.repetitions import examples
 

@@ -11,8 +11,8 @@ import pytest
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Bound
 from perceptron_lab.reporting import report
-from perceptron_lab.reporting.papers.yu.costs import bound_ratios as ratios
-from perceptron_lab.reporting.papers.yu.costs import rates_figure as figure_of_rates
+from perceptron_lab.reporting.papers.yu.rates import bound_ratios as ratios
+from perceptron_lab.reporting.papers.yu.rates import rates_figure as figure_of_rates
 from tests.reporting.artificial_runs import (
     NOTHING,
     Row,

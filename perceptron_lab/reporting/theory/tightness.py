@@ -15,8 +15,8 @@ from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.papers.yu.costs import bound_ratios as ratios
-from perceptron_lab.reporting.papers.yu.costs import draw_ratios
+from perceptron_lab.reporting.papers.yu.rates import bound_ratios as ratios
+from perceptron_lab.reporting.papers.yu.rates import draw_ratios
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import escape

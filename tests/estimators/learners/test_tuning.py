@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 from perceptron_lab.cones.operators.kernels import Polynomial
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
-from perceptron_lab.estimators.learners.features import GramSchmidtFeatures, kernel_matrix
+from perceptron_lab.estimators.learners.features import GramSchmidtFeatures
+from perceptron_lab.estimators.learners.partial_cholesky import kernel_matrix
 from perceptron_lab.estimators.learners.tuning import (
     NEAR_TIE,
     Grid,

@@ -20,13 +20,9 @@ from perceptron_lab.core.refusals import Count, Positive, Proportion, parameter_
 from perceptron_lab.core.results import FloatArray
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators.ellipsoid_separation import SoftSeparationClassifier
-from perceptron_lab.estimators.learners.features import (
-    Components,
-    OnFeatures,
-    extract,
-    kernel_matrix,
-)
+from perceptron_lab.estimators.learners.features import Components, OnFeatures, extract
 from perceptron_lab.estimators.learners.learning import Learned, Learner
+from perceptron_lab.estimators.learners.partial_cholesky import kernel_matrix
 from perceptron_lab.estimators.learners.precision import average_precision
 from perceptron_lab.estimators.learners.tuning import (
     Grid,
