@@ -113,8 +113,8 @@ def check(cell: dict[str, Any], driver: str) -> None:
 
 def needed_by(items: list[pytest.Item]) -> set[tuple[str, str]]:
     """Return kind and name of the cells that the selected tests of this file look at."""
-    ours = (item for item in items if item.path == Path(__file__) and hasattr(item, "callspec"))
-    parameters = [item.callspec.params for item in ours]
+    ours = (item for item in items if getattr(item, "module", None) is sys.modules[__name__])
+    parameters = [item.callspec.params for item in ours if hasattr(item, "callspec")]
     names = {(values.get("kind", "dataset"), values.get("name", "")) for values in parameters}
     return {*names, ("algorithm", "perceptron")}
 
@@ -144,7 +144,8 @@ def cells(request: pytest.FixtureRequest) -> dict[tuple[str, str], list[dict[str
         tree = configuration(PROGRAM, name)
         tree["algorithms"][0] |= INSTALLED.get(name, {})
         trees["optimiser", name] = [tree]
-    trees = {key: trees[key] for key in trees if key in needed_by(request.session.items)}
+    needed = needed_by(request.session.items)
+    trees = {key: several for key, several in trees.items() if key in needed}
     iterator = iter(ran([tree for several in trees.values() for tree in several]))
     iterators = {key: [next(iterator) for _ in several] for key, several in trees.items()}
     return {
