@@ -24,7 +24,8 @@ from perceptron_lab.core.results import FloatArray, Status  # noqa: E402
 from perceptron_lab.solving.entry import solve  # noqa: E402
 from tests.experiments.cells.clusters import cluster_of  # noqa: E402
 from tests.families import planted  # noqa: E402
-from tests.repetitions import repeated  # noqa: E402
+from tests.repetitions import left_out, repeated  # noqa: E402
+from tests.systems.blocks import fatal, number_of, waiting  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -34,11 +35,7 @@ pytestmark = [
 ]
 GOAL = {"margin_ratio": 0.9}
 SECONDS = 1.0  # About as long as a run takes
-
-
-def waiting(block: FloatArray) -> FloatArray:
-    time.sleep(0.05)
-    return block
+WORKERS = 1 if left_out() else 2  # Each starts as slowly as a command
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +48,7 @@ def client() -> Iterator[Any]:
     }
     with (
         dask.config.set(settings),
-        cluster_of(2, silence_logs=50) as cluster,
+        cluster_of(WORKERS, silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -62,10 +59,10 @@ def rows_of(seed: int) -> FloatArray:
 
 
 def running_workers(client: Any) -> list[Any]:
-    """Return the nannies of the two workers as soon as both run; one may not be killed before."""
+    """Return the nannies of the workers as soon as all run; one may not be killed before."""
     while True:
         nannies = [w for w in client.cluster.workers.values() if w.process is not None]
-        if [nanny.process.status.name for nanny in nannies] == ["running"] * 2:
+        if [nanny.process.status.name for nanny in nannies] == ["running"] * WORKERS:
             return nannies
         time.sleep(0.05)
 
@@ -74,7 +71,7 @@ def running_workers(client: Any) -> list[Any]:
 def test_a_killed_worker_leaves_the_answer_right(seed: int, client: Any) -> None:
     rows, rng = rows_of(seed), np.random.default_rng(seed)
     array = da.from_array(rows, chunks=(400, 6)).map_blocks(waiting, dtype=float)
-    nanny = running_workers(client)[int(rng.integers(2))]
+    nanny = running_workers(client)[int(rng.integers(WORKERS))]
     pid = nanny.pid
     timer = Timer(float(rng.uniform(0.0, SECONDS)), os.kill, [pid, signal.SIGKILL])
     timer.start()
@@ -111,28 +108,19 @@ def test_a_scheduler_that_goes_away_ends_the_run_with_the_bracket() -> None:
         timer.join()
 
 
-def number_of(block_info: Any) -> int:
-    return int(block_info[0]["chunk-location"][0])
-
-
-def fatal(block: FloatArray, block_info: Any) -> FloatArray:
-    if number_of(block_info) == 7:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return block
-
-
-def test_a_part_that_kills_its_workers_is_named() -> None:
+def test_a_part_that_kills_its_workers_is_named(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     array = da.from_array(rows_of(3), chunks=(600, 6))
     array = array.map_blocks(fatal, dtype=float, meta=np.empty((0, 6)))
     # dask may blame another part that was waiting on the worker
     named = r"KilledWorker at part \d \(rows \d+ to \d+\)\).*; a margin between -inf and"
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        cluster_of(1, silence_logs=50) as cluster,
-        distributed.Client(cluster),
-        pytest.raises(DataError, match=named),
-    ):
+    monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
+    before = {nanny: nanny.pid for nanny in running_workers(client)}
+    with pytest.raises(DataError, match=named):
         solve(array, goal=GOAL)
+    while all(nanny.pid == pid for nanny, pid in before.items()):  # until dask has seen its end
+        time.sleep(0.01)
 
 
 BEGUN, RELEASED = Event(), Event()
