@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 ROOT = "perceptron_lab"
 PACKAGE = Path(__file__).parents[1] / ROOT
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+"""Where statements contain statements (and handlers of errors, and cases)."""
 
 
 class Module(NamedTuple):
@@ -37,19 +39,26 @@ def modules(package: Path = PACKAGE) -> Iterator[Module]:
 @cache
 def imports(source: str, module: str, package: str) -> tuple[tuple[int, str], ...]:
     """Return line and full name of everything that a module imports from this package."""
+    tree = ast.parse(source)
+    nodes = list(_statements(tree, skip_types=module == ROOT))
+    if "import_module" in source:
+        nodes += (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     return tuple(
         (getattr(node, "lineno", 0), target)
-        for node in _walk(ast.parse(source), skip_types=module == ROOT)
+        for node in nodes
         for target in _targets(node, package)
         if target.split(".")[0] == ROOT
     )
 
 
-def _walk(node: ast.AST, skip_types: bool) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if not (skip_types and _is_type_checking(child)):
-            yield child
-            yield from _walk(child, skip_types)
+def _statements(tree: ast.AST, *, skip_types: bool) -> Iterator[ast.AST]:
+    """Yield the statements below a node, with those inside others; imports are among them."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        parts = [part for block in _BLOCKS for part in getattr(node, block, ())]
+        left += [part for part in parts if not (skip_types and _is_type_checking(part))]
 
 
 def _is_type_checking(node: ast.AST) -> bool:

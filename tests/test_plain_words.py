@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.syntax_nodes import Nodes
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "perceptron_lab"
@@ -39,65 +41,55 @@ ALLOWED = {"bindings": 18, "names": 24, "docstrings": 4, "messages": 5, "pages":
 """How many may be left; lower these numbers with each that goes."""
 
 
-@cache
-def nodes(tree: ast.AST) -> list[ast.AST]:
-    """Return all nodes of a tree, which several checks look at."""
-    return list(ast.walk(tree))
-
-
-def bindings(tree: ast.AST) -> Iterator[str]:
+def bindings(nodes: Nodes) -> Iterator[str]:
     """Yield the names that are assigned, and those of arguments and captured patterns."""
-    for node in nodes(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-            yield node.name
+    yield from (name.id for name in nodes.of(ast.Name) if isinstance(name.ctx, ast.Store))
+    yield from (argument.arg for argument in nodes.of(ast.arg))
+    yield from (pattern.name for pattern in nodes.of(ast.MatchAs, ast.MatchStar) if pattern.name)
 
 
-def declared(tree: ast.AST) -> Iterator[str]:
+def declared(nodes: Nodes) -> Iterator[str]:
     """Yield the names of functions and methods, and of the fields of classes and objects."""
-    for node in nodes(tree):
-        if isinstance(node, ast.FunctionDef):
-            yield node.name
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr
-        elif isinstance(node, ast.ClassDef):
-            fields = (part.target for part in node.body if isinstance(part, ast.AnnAssign))
-            yield from (field.id for field in fields if isinstance(field, ast.Name))
+    yield from (function.name for function in nodes.of(ast.FunctionDef))
+    fields = nodes.of(ast.Attribute)
+    yield from (field.attr for field in fields if isinstance(field.ctx, ast.Store))
+    for scope in nodes.of(ast.ClassDef):
+        targets = (part.target for part in scope.body if isinstance(part, ast.AnnAssign))
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
-def texts(tree: ast.AST, *, documentation: bool) -> Iterator[str]:
+def texts(nodes: Nodes, *, documentation: bool) -> Iterator[str]:
     """Yield the docstrings of a module, or all its other texts."""
-    statements = (node for node in nodes(tree) if isinstance(node, ast.Expr))
-    documented = {id(node.value) for node in statements}
-    for node in nodes(tree):
-        text = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(text, str) and (id(node) in documented) == documentation:
-            yield text
+    documented = {id(statement.value) for statement in nodes.of(ast.Expr)}
+    for node in nodes.of(ast.Constant):
+        if isinstance(node.value, str) and (id(node) in documented) == documentation:
+            yield node.value
 
 
-def trees() -> Iterator[ast.Module]:
+def modules() -> Iterator[Nodes]:
     for path in sorted(PACKAGE.rglob("*.py")):
-        yield ast.parse(path.read_text(encoding="utf-8"))
+        yield Nodes(ast.parse(path.read_text(encoding="utf-8")))
 
 
 def idioms(parts: Iterator[str]) -> list[str]:
     return [match[0] for part in parts for match in IDIOMS.finditer(part)]
 
 
-def counts() -> dict[str, int]:
-    modules = list(trees())
-    names = (name.strip("_") for tree in modules for name in bindings(tree))
+def counts() -> Counter[str]:
     pages = (path.read_text(encoding="utf-8") for path in PAGES if path.name != "glossary.md")
-    return {
-        "bindings": sum(name in VAGUE for name in names),
-        "names": sum(name.strip("_") in VAGUE for m in modules for name in declared(m)),
-        "docstrings": len(idioms(t for m in modules for t in texts(m, documentation=True))),
-        "messages": len(idioms(t for m in modules for t in texts(m, documentation=False))),
-        "pages": len(idioms(pages)),
-    }
+    numbers = Counter(pages=len(idioms(pages)))
+    for nodes in modules():
+        numbers += counts_in(nodes)
+    return numbers
+
+
+def counts_in(nodes: Nodes) -> Counter[str]:
+    return Counter(
+        bindings=sum(name.strip("_") in VAGUE for name in bindings(nodes)),
+        names=sum(name.strip("_") in VAGUE for name in declared(nodes)),
+        docstrings=len(idioms(texts(nodes, documentation=True))),
+        messages=len(idioms(texts(nodes, documentation=False))),
+    )
 
 
 @pytest.mark.slow
@@ -109,12 +101,13 @@ def test_vague_names_and_idioms_stay_few() -> None:
 def test_the_counts_see_what_they_look_for() -> None:
     source = '"""It goes on."""\ndef f(given):\n    for one in given:\n        print("is told")\n'
     source += "class Run:\n    kept: int\n    def _said(self):\n        self.told = 1\n"
-    tree = ast.parse(source)
-    assert [name for name in bindings(tree) if name in VAGUE] == ["given", "one", "kept"]
-    assert [name for name in declared(tree) if name.strip("_") in VAGUE] == [
+    nodes = Nodes(ast.parse(source))
+    assert {name for name in bindings(nodes) if name in VAGUE} == {"given", "one", "kept"}
+    assert {name for name in declared(nodes) if name.strip("_") in VAGUE} == {
         "kept",
         "_said",
         "told",
-    ]
-    assert idioms(texts(tree, documentation=True)) == ["goes on"]
-    assert idioms(texts(tree, documentation=False)) == ["is told"]
+    }
+    assert idioms(texts(nodes, documentation=True)) == ["goes on"]
+    assert idioms(texts(nodes, documentation=False)) == ["is told"]
+    assert counts_in(nodes) == {"bindings": 3, "names": 3, "docstrings": 1, "messages": 1}

@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax_nodes import Nodes
+
 PACKAGE = Path(__file__).parents[1] / "perceptron_lab"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LONGEST = 70
 LOOSE_ENDS = re.compile(r"\b(?:TODO|FIXME)\b|/(?:home|root|work)/")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
-def definitions(tree: ast.Module) -> Iterator[Definition]:
-    return (node for node in ast.walk(tree) if isinstance(node, DEFINITIONS))
 
 
 def public(scope: ast.Module | ast.ClassDef) -> Iterator[Definition]:
@@ -30,7 +28,7 @@ def public(scope: ast.Module | ast.ClassDef) -> Iterator[Definition]:
                 yield from public(node)
 
 
-def undocumented(source: str, tree: ast.Module) -> list[str]:
+def undocumented(tree: ast.Module) -> list[str]:
     missing = [node.name for node in public(tree) if not ast.get_docstring(node)]
     return missing if ast.get_docstring(tree) else ["the module", *missing]
 
@@ -43,16 +41,13 @@ def length(function: Definition) -> int:
     return (function.end_lineno or 0) - function.lineno + 1 - docstring
 
 
-def too_long(source: str, tree: ast.Module) -> list[str]:
-    return [
-        f"{node.name}: {length(node)} lines"
-        for node in definitions(tree)
-        if not isinstance(node, ast.ClassDef) and length(node) > LONGEST
-    ]
+def too_long(nodes: Nodes) -> list[str]:
+    functions = nodes.of(ast.FunctionDef, ast.AsyncFunctionDef)
+    return [f"{node.name}: {length(node)} lines" for node in functions if length(node) > LONGEST]
 
 
-def loose_ends(source: str, tree: ast.Module) -> list[str]:
-    called = ((node, node.func) for node in ast.walk(tree) if isinstance(node, ast.Call))
+def loose_ends(source: str, nodes: Nodes) -> list[str]:
+    called = ((node, node.func) for node in nodes.of(ast.Call))
     prints = [
         f"line {node.lineno}: print("
         for node, function in called
@@ -61,15 +56,13 @@ def loose_ends(source: str, tree: ast.Module) -> list[str]:
     return prints + [match[0] for match in LOOSE_ENDS.finditer(source)]
 
 
-CHECKS = {"undocumented": undocumented, "too long": too_long, "loose end": loose_ends}
-
-
 def findings(source: str) -> list[str]:
     tree = ast.parse(source)
+    nodes = Nodes(tree)
     return [
-        f"{check}: {finding}"
-        for check, check_source in CHECKS.items()
-        for finding in check_source(source, tree)
+        *(f"undocumented: {finding}" for finding in undocumented(tree)),
+        *(f"too long: {finding}" for finding in too_long(nodes)),
+        *(f"loose end: {finding}" for finding in loose_ends(source, nodes)),
     ]
 
 
