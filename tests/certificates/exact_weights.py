@@ -7,6 +7,7 @@ in Dikin's ellipsoid for the z with A H A* z = A w if z'A w < 1. Nothing of it i
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -22,8 +23,22 @@ from tests.cones.oracles.exact import ExactMatrix, Kind, kind
 Vector = list[Fraction]
 
 
+Scaled = tuple[list[int], int]
+"""Whole numbers and what they are divided by."""
+
+
+def scaled(values: Vector) -> Scaled:
+    divisor = math.lcm(*(value.denominator for value in values))
+    return [value.numerator * (divisor // value.denominator) for value in values], divisor
+
+
+def product(left: Scaled, right: Scaled) -> Fraction:
+    (first, divisor), (second, other) = left, right
+    return Fraction(sum(a * b for a, b in zip(first, second, strict=True)), divisor * other)
+
+
 def inner(left: Vector, right: Vector) -> Fraction:
-    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
+    return product(scaled(left), scaled(right))
 
 
 def solution(matrix: ExactMatrix, right: Vector) -> Vector | None:
@@ -62,8 +77,8 @@ def element(cone: Semidefinite, weights: Vector) -> ExactMatrix:
 
 
 def times(left: ExactMatrix, right: ExactMatrix) -> ExactMatrix:
-    columns = [list(column) for column in zip(*right, strict=True)]
-    return [[inner(row, column) for column in columns] for row in left]
+    columns = [scaled(list(column)) for column in zip(*right, strict=True)]
+    return [[product(row, column) for column in columns] for row in map(scaled, left)]
 
 
 def _represented(part: Cone, weights: Vector, scores: Vector) -> Vector:
@@ -121,7 +136,7 @@ def nearest(cone: Cone, data: FloatArray, weights: Vector) -> tuple[Vector, Frac
     equations = [column for column, image in pairs if any(image)]
     images = [image for _, image in pairs if any(image)]
     residual = [inner(column, weights) for column in equations]
-    system = [[inner(column, image) for image in images] for column in equations]
+    system = times(equations, [list(row) for row in zip(*images, strict=True)])
     multipliers = solution(system, residual)
     if multipliers is None:
         return None
