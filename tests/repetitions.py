@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -60,18 +60,41 @@ def parts(count: int, kept: int) -> list[Any]:
     return repeated([pytest.param(range(kept)), pytest.param(range(kept, count))], kept=1)
 
 
-def thinned(values: Iterable[Any], step: int) -> list[Any]:
-    """Return the same parameters, of which the first of each `step` run always.
+def thinned(values: Iterable[Any], step: int, first: int = 0) -> list[Any]:
+    """Return the same parameters, of which each `step`-th runs always, from the `first` on.
 
     For a table of all pairs, row by row: with a step that does not divide the length of the rows,
     each row and each column keeps some of its pairs.
     """
     parameters = [_parameter(value) for value in values]
+    return _kept(parameters, range(first, len(parameters), step))
+
+
+def one_each(pairs: Iterable[Any], of: int = 0) -> list[Any]:
+    """Return the same parameters, of which one for each value runs always.
+
+    Of the pairs with the same value at position ``of``, it is the one whose other value occurred
+    least among those before, so that the other values are spread as well.
+    """
+    parameters = [_parameter(pair) for pair in pairs]
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for position, parameter in enumerate(parameters):
+        groups[parameter.values[of]].append(position)
+    occurred: Counter[Hashable] = Counter()
+    kept = set()
+    for positions in groups.values():
+        chosen = min(positions, key=lambda at: occurred[parameters[at].values[1 - of]])
+        occurred[parameters[chosen].values[1 - of]] += 1
+        kept.add(chosen)
+    return _kept(parameters, kept)
+
+
+def _kept(parameters: list[Any], positions: Container[int]) -> list[Any]:
+    """Return the parameters at these positions and, marked as long, the others."""
     if _left_out:
-        return parameters[::step]
+        return [each for position, each in enumerate(parameters) if position in positions]
     return [
-        _long(parameter) if index % step else parameter
-        for index, parameter in enumerate(parameters)
+        each if position in positions else _long(each) for position, each in enumerate(parameters)
     ]
 
 

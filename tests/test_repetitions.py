@@ -19,6 +19,7 @@ from tests.repetitions import (
     leave_out_combinations,
     leave_out_repetitions,
     mark_combinations,
+    one_each,
     parts,
     repeated,
     spread,
@@ -48,6 +49,20 @@ def test_of_a_table_of_pairs_each_row_and_column_keeps_some() -> None:
     assert len(kept) == 7
     assert {row for row, _ in kept} == {0, 1, 2, 3, 4}
     assert {column for _, column in kept} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("of", [0, 1])
+def test_one_pair_of_each_value_runs_always_with_any_other_value(of: int) -> None:
+    """Rows 2 and 3 have no pair with columns 0 and 1."""
+    pairs = [(row, at) for row in range(6) for at in range(4) if row not in (2, 3) or at > 1]
+    table = one_each(pairs, of)
+    kept = [parameter.values for parameter in table if not is_long(parameter)]
+    assert [parameter.values for parameter in table] == pairs
+    assert len(kept) == (6, 4)[of]
+    assert len({pair[of] for pair in kept}) == len(kept)
+    assert len({pair[1 - of] for pair in kept}) == 4
+    repetitions.leave_out("not long")
+    assert [parameter.values for parameter in one_each(pairs, of)] == kept
 
 
 @pytest.mark.parametrize("sizes", [(5, 3), (4, 4), (2, 7), (3, 4, 2), (6,)])
@@ -133,6 +148,7 @@ def test_no_tests_are_made_of_repetitions_that_the_selection_drops(selection: st
     leave_out(selection)
     assert repeated(range(5), kept=2) == [pytest.param(0), pytest.param(1)]
     assert thinned(range(5), step=2) == [pytest.param(0), pytest.param(2), pytest.param(4)]
+    assert thinned(range(5), step=2, first=1) == [pytest.param(1), pytest.param(3)]
 
 
 @pytest.mark.parametrize("selection", ["", "long or hypothesis", "not long or slow", "slow"])

@@ -46,7 +46,7 @@ from tests.conformance.systems import (
     two_classes,
 )
 from tests.families import planted
-from tests.repetitions import thinned
+from tests.repetitions import one_each, thinned
 
 BUDGET = Budget(updates=3000, seconds=60.0)
 LARGER = {"margin-bisection": Budget(updates=100_000, seconds=60.0)}
@@ -97,7 +97,7 @@ def check_proofs(system: ConicSystem, result: Any, algorithm: str) -> None:
 # --- answers -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(FEASIBLE), step=5))
+@pytest.mark.parametrize(("algorithm", "make"), one_each(cases(FEASIBLE)))
 def test_feasible_systems_are_settled_and_the_answer_is_proved(algorithm: str, make: Make) -> None:
     system = make()
     result = solve(system, algorithm, budget=LARGER.get(algorithm, BUDGET), seed=1)
@@ -114,7 +114,7 @@ def test_feasible_systems_are_settled_and_the_answer_is_proved(algorithm: str, m
     check_proofs(system, result, algorithm)
 
 
-@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(INFEASIBLE, ITERATIVE), step=5))
+@pytest.mark.parametrize(("algorithm", "make"), one_each(cases(INFEASIBLE, ITERATIVE)))
 def test_infeasible_systems_have_no_feasible_answer(algorithm: str, make: Make) -> None:
     system = make()
     result = solve(system, algorithm, budget=BUDGET, seed=1)
@@ -127,7 +127,7 @@ def test_infeasible_systems_have_no_feasible_answer(algorithm: str, make: Make) 
     check_proofs(system, result, algorithm)
 
 
-@pytest.mark.parametrize(("algorithm", "make"), cases(INFEASIBLE, sorted(PEERS)))
+@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(INFEASIBLE, sorted(PEERS)), step=2))
 def test_external_solvers_claim_nothing_false_without_a_separator(
     algorithm: str, make: Make
 ) -> None:
@@ -179,13 +179,12 @@ class Tally:
 
 @pytest.mark.parametrize(
     ("algorithm", "make"),
-    thinned(
+    one_each(
         cases(
             [rows, pencil, second_order, linear_kernel, infeasible_kernel],
             # Others look at single rows, or multiply by a part of them before the first update
             [n for n in ITERATIVE if n not in {*DENSE_ONLY, "sublinear-mirror-prox", "retrained"}],
-        ),
-        step=4,
+        )
     ),
 )
 def test_products_equal_true_applications(
@@ -237,7 +236,7 @@ def test_an_update_has_the_cost_of_its_theory(algorithm: str, gram: bool) -> Non
 # --- course --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(SYSTEMS, ITERATIVE), step=11))
+@pytest.mark.parametrize(("algorithm", "make"), one_each(cases(SYSTEMS, ITERATIVE)))
 def test_equal_seeds_give_equal_traces_with_every_record(
     algorithm: str, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,7 +264,7 @@ def test_equal_seeds_give_equal_traces_with_every_record(
     assert changes == len(dict.fromkeys(trace.phase)) - 1
 
 
-@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(SYSTEMS), step=11))
+@pytest.mark.parametrize(("algorithm", "make"), one_each(cases(SYSTEMS)))
 def test_a_budget_of_zero_proves_what_is_there(algorithm: str, make: Make) -> None:
     for budget in (Budget(updates=0), Budget(seconds=0.0)):
         result = solve(make(), algorithm, budget=budget)
@@ -276,8 +275,9 @@ def test_a_budget_of_zero_proves_what_is_there(algorithm: str, make: Make) -> No
         assert "budget" in result.message
 
 
-@pytest.mark.parametrize("make", [infeasible_rows, infeasible_kernel])
-@pytest.mark.parametrize("algorithm", ITERATIVE)
+@pytest.mark.parametrize(
+    ("algorithm", "make"), one_each(cases([infeasible_rows, infeasible_kernel], ITERATIVE))
+)
 def test_updates_never_exceed_the_budget(algorithm: str, make: Make) -> None:
     for updates in (1, 2, 3, 17):
         result = solve(make(), algorithm, budget=Budget(updates=updates))
@@ -346,9 +346,11 @@ def test_a_start_is_refused_by_algorithms_with_a_fixed_start(algorithm: str) -> 
 
 @pytest.mark.parametrize(
     ("algorithm", "make"),
-    cases(
-        [rows, second_order, *KERNELS],
-        [name for name in ALGORITHMS if name not in OWN_START],
+    one_each(
+        cases(
+            [rows, second_order, *KERNELS],
+            [name for name in ALGORITHMS if name not in OWN_START],
+        )
     ),
 )
 def test_a_start_is_where_the_point_starts(algorithm: str, make: Make) -> None:

@@ -15,7 +15,7 @@ from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import FloatArray, Status
 from tests.conformance.systems import ALGORITHMS, DENSE_ONLY, ROWS_ONLY
 from tests.families import planted
-from tests.repetitions import repeated, thinned
+from tests.repetitions import one_each, repeated, thinned
 
 pytestmark = pytest.mark.slow
 
@@ -179,7 +179,7 @@ def test_matrices_that_are_no_kernels_are_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", repeated(["float32", "int64", "int8", "float16"], kept=1))
-@pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=5))
+@pytest.mark.parametrize(("form", "algorithm"), one_each(EVERY, of=1))
 def test_numbers_of_any_kind_are_those_numbers(form: str, algorithm: str, kind: str) -> None:
     """Values that every kind holds exactly give the same run to the last bit."""
     classes = CLASSES[::-1] if form == "second-order" else CLASSES
@@ -196,7 +196,7 @@ def test_numbers_of_any_kind_are_those_numbers(form: str, algorithm: str, kind: 
     assert np.array_equal(first.point, second.point)
 
 
-@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3))
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3, first=2))
 def test_truth_values_are_zeros_and_ones(algorithm: str) -> None:
     rows = np.array([[True, False, True], [False, True, True], [True, True, False]])
     first, second = (solve(data, algorithm, seed=1) for data in (rows, rows.astype(float)))
@@ -228,7 +228,7 @@ def test_matrices_of_any_form_are_those_matrices(algorithm: str, shape: Any) -> 
 @pytest.mark.parametrize(
     "labels", [["b", "b", "a", "a"], [True, True, False, False], [2, 2, -7, -7]]
 )
-@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=2))
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3, first=1))
 def test_labels_of_any_kind_are_two_classes(algorithm: str, labels: list[Any]) -> None:
     for column in (labels, np.array(labels)[:, None]):
         former = solve((CLASSES, column), algorithm, seed=1)
@@ -239,7 +239,7 @@ def test_labels_of_any_kind_are_two_classes(algorithm: str, labels: list[Any]) -
         assert np.array_equal(first.point, second.point)
 
 
-@pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=5))
+@pytest.mark.parametrize(("form", "algorithm"), one_each(EVERY, of=1))
 def test_repeated_examples_change_no_answer(form: str, algorithm: str) -> None:
     data = CLASSES.copy()
     data[1], data[3] = data[0], data[2]
@@ -258,7 +258,7 @@ def test_one_example_in_both_classes_has_no_separator(algorithm: str, form: str)
     expect_infeasible(FORMS[form](data), algorithm)
 
 
-@pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=5))
+@pytest.mark.parametrize(("form", "algorithm"), one_each(EVERY, of=1))
 def test_one_dimensional_systems_are_decided(form: str, algorithm: str) -> None:
     feasible = np.array([[1.0], [2.0], [-1.0], [-3.0]])
     if form == "second-order":
@@ -271,13 +271,13 @@ def test_one_dimensional_systems_are_decided(form: str, algorithm: str) -> None:
         expect_infeasible(FORMS[form](np.array([[1.0], [-3.0], [-1.0], [2.0]])), algorithm)
 
 
-@pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=5))
+@pytest.mark.parametrize(("form", "algorithm"), one_each(EVERY, of=1))
 def test_more_features_than_examples(form: str, algorithm: str) -> None:
     """Independent rows: every labelling is separable."""
     expect_feasible(FORMS[form](np.random.default_rng(7).standard_normal((4, 60))), algorithm)
 
 
-@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3))
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3, first=1))
 def test_unused_features_stay_unused(algorithm: str) -> None:
     """A column of zeros: the margin is the same, and so is the rest of the point."""
     data = planted(3, 12, 0.1, np.random.default_rng(4))[0]
@@ -301,7 +301,7 @@ def test_unused_features_stay_unused(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("size", [1e-140, 1e140])
-@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3))
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3, first=2))
 def test_rows_of_extreme_length_are_normalised(algorithm: str, size: float) -> None:
     rows = CLASSES * SIGNS[:, None] * np.array([1.0, size, 1.0, size])[:, None]
     expect_feasible(ConicSystem.from_rows(rows), algorithm)

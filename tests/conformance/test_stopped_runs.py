@@ -25,7 +25,7 @@ from tests.conformance.systems import (
     rows,
     semidefinite,
 )
-from tests.repetitions import repeated
+from tests.repetitions import one_each, repeated
 
 SYSTEMS: list[Make] = [
     rows,
@@ -66,7 +66,7 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short_pieces")
-@pytest.mark.parametrize(("algorithm", "make"), cases(SYSTEMS, ITERATIVE))
+@pytest.mark.parametrize(("algorithm", "make"), one_each(cases(SYSTEMS, ITERATIVE)))
 @pytest.mark.parametrize("first", repeated([3, 1, 2, 5, 8, 13, 40, 100], kept=1))
 def test_a_run_ends_a_few_questions_after_a_reason_to_stop(
     algorithm: str, make: Make, first: int
