@@ -43,7 +43,8 @@ OF_MATRICES = [
 BY_FORM = [[make for make in SYSTEMS if form(make) == kind] for kind in {*map(form, SYSTEMS)}]
 CHOSEN = [make for makes in BY_FORM for make in makes[:: max(1, len(makes) - 1)]]
 """A feasible and an infeasible system of each form; the long run has all."""
-BUDGET, ASKED = Budget(updates=100, seconds=20.0), Budget(updates=6, seconds=20.0)
+BUDGET = Budget(updates=100 if in_long_run() else 20, seconds=20.0)
+ASKED = Budget(updates=6, seconds=20.0)
 
 
 def compiled_with(kernel: Kernel) -> Names:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -124,7 +125,9 @@ OWN_CLASSES = """
             notes = outcome.result.certificate["notes"] if outcome.result else outcome.stderr
             print(outcome.status, outcome.message, notes, flush=True)
 
-    run()
+"""
+DIRECTLY = "run()"
+IN_A_DAEMON = """
     daemon = multiprocessing.get_context("fork").Process(target=run, daemon=True)
     daemon.start()
     daemon.join()
@@ -141,10 +144,18 @@ def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
 
 
 class Refusing(ForkServer):
-    """A server that cannot fork."""
+    """A server that cannot fork, and needs no process to say so."""
+
+    def __init__(self, parent_end: socket.socket) -> None:
+        super().__init__()
+        self._parent_end = parent_end
+
+    @property
+    def channel(self) -> socket.socket:
+        return self._parent_end
 
     def hear(self) -> tuple[list[ServerReport], str]:
-        self.channel.setblocking(False)
+        self.channel.recv(1)
         return [ServerReport(REFUSED, self._numbers, errno.EAGAIN, 0)], ""
 
 
@@ -235,10 +246,14 @@ def test_cells_end_one_by_one_and_interrupts_of_the_terminal_reach_the_parent_on
     assert ended(processes)
 
 
-def test_classes_of_a_script_work_without_a_guard(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "end",
+    repeated([pytest.param(DIRECTLY, id="run"), pytest.param(IN_A_DAEMON, id="daemon")], kept=1),
+)
+def test_classes_of_a_script_work_without_a_guard(tmp_path: Path, end: str) -> None:
     (tmp_path / "nearby.py").write_text("GREETING = 'hello'\n")
     completed = subprocess.run(
-        script(OWN_CLASSES, tmp_path),
+        script(textwrap.dedent(OWN_CLASSES) + textwrap.dedent(end), tmp_path),
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         cwd=tmp_path,
         capture_output=True,
@@ -246,7 +261,7 @@ def test_classes_of_a_script_work_without_a_guard(tmp_path: Path) -> None:
         check=True,
     )
     line = f"FEASIBLE the point is proved strictly feasible ['hello 6.0', '{tmp_path.name}', True]"
-    assert completed.stdout.splitlines() == [line, line]
+    assert completed.stdout.splitlines() == [line]
     assert completed.stderr == ""
 
 
@@ -309,7 +324,9 @@ def test_modules_that_cannot_be_imported_are_left_to_the_cells(
 
 def test_a_process_that_cannot_be_forked_is_reported(configure: Configure) -> None:
     jobs = jobs_of(configure, algorithms=[faulty("not")])
-    with closing(Refusing()) as server:
-        (outcome,) = outcomes_of(jobs, server=server)
+    parent_end, server_end = socket.socketpair()
+    with parent_end, server_end:
+        server_end.send(b"a report")
+        (outcome,) = outcomes_of(jobs, server=Refusing(parent_end))
     assert outcome.status.value == "ERROR"
     assert "Resource temporarily unavailable" in outcome.message

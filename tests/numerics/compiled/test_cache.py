@@ -29,7 +29,8 @@ FORKS = """
 import json, os, runpy, sys
 import numba, perceptron_lab.cli.main, perceptron_lab.numerics.compiled.kernel
 
-numba.njit("float64(float64)")(lambda x: x + x)  # each process would prepare the compiler for itself
+# Each process would prepare the compiler for itself
+numba.njit("float64(float64)")(lambda x: x + x)
 
 def execute(words, variables, out, err):
     os.environ.pop("NUMBA_CACHE_DIR", None)
