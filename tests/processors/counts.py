@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,45 +20,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from perceptron_lab import solve
-from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
-from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
-from perceptron_lab.cones.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.core.results import FloatArray, Status
-from perceptron_lab.reporting.papers.thesis.table_6_1.table import (
-    ROUNDING,
-    THESIS_LABELS,
-    thesis_table,
-)
+from perceptron_lab.core.results import FloatArray
+from perceptron_lab.reporting.papers.thesis.table_6_1.table import ROUNDING, thesis_table
 from perceptron_lab.systems import ConicSystem, Cut
 from tests.processors.factors import FACTORS, VARIABLES, Kernel, Target
-from tests.processors.processor import in_force, in_force_under
+from tests.processors.kernel_counts import Counts, counts
+from tests.processors.processor import in_force_under
 
 LAST_BIT = 2.0**-52
 NOISES = range(2)
 """The seeds of the noise that is recorded."""
 
-ALGORITHMS: Mapping[str, Any] = {
-    "PRA": RescaledPerceptron(preset="thesis"),
-    "EA": Ellipsoid(),
-}
 PROBLEMS = tuple(dict.fromkeys(problem for problem, _ in thesis_table()))
-
-Counts = dict[str, int]
-"""`problem label` -> queries."""
-
-
-def queries(problem: str, label: str) -> int:
-    """Return the queries of a cell of `configs/maxcut.yaml`, proved feasible."""
-    file = Path(os.environ["PLAB_DATA_MIRROR"], "sdplib", f"{problem}.dat-s")
-    result = solve(file, ALGORITHMS[label], oracle=PivotedCholesky(mode="thesis"))
-    assert result.status is Status.FEASIBLE, f"{problem} {label}: {result.message}"
-    return result.queries
-
-
-def counts(problems: Sequence[str]) -> Counts:
-    """Return the queries of both algorithms on some problems."""
-    return {f"{p} {label}": queries(p, label) for p in problems for label in THESIS_LABELS}
 
 
 def counts_under(name: str, problems: Sequence[str]) -> Counts | None:
@@ -67,7 +40,7 @@ def counts_under(name: str, problems: Sequence[str]) -> Counts | None:
     processor, factor = in_force_under(unasked), FACTORS[name]
     if factor.lacking(processor):
         return None
-    command = [sys.executable, "-m", "tests.processors.counts", name, *problems]
+    command = [sys.executable, "-m", "tests.processors.kernel_counts", name, *problems]
     environment = {**unasked, "OPENBLAS_NUM_THREADS": "1", **factor.environment(processor)}
     completed = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     return dict(json.loads(completed.stdout))
@@ -108,16 +81,5 @@ def _line(cell: str, under: list[Counts], noisy: list[Counts]) -> dict[str, Any]
     return {"problem": problem, "label": label, **spread}
 
 
-def main(name: str = "", *problems: str) -> None:
-    """Print the counts under a factor as JSON; without one, write the table."""
-    if not name:
-        measured().to_csv(Path(str(ROUNDING)), index=False)
-        return
-    amiss = FACTORS[name].amiss(in_force())
-    if amiss:
-        sys.exit(f"{name} is not in force: {amiss}")
-    sys.stdout.write(json.dumps(counts(problems)))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    measured().to_csv(Path(str(ROUNDING)), index=False)

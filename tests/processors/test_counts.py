@@ -10,10 +10,10 @@ from perceptron_lab.reporting.papers.thesis.table_6_1.table import THESIS_LABELS
 from tests.processors.counts import (
     NOISES,
     PROBLEMS,
-    counts,
     counts_under,
     noise,
 )
+from tests.processors.kernel_counts import counts
 from tests.prose.pages import paragraph
 from tests.repetitions import repeated
 
