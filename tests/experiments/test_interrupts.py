@@ -21,10 +21,8 @@ from tests.robustness.commands import Command
 CONFIG = """\
 experiment: long
 problems:
-  - dataset: margin-sets
-    family: worst-case
-    steepness: 100000
-    seeds: [0, 1]
+  - {dataset: resisting, dimension: 3, margin: 1e-6}
+  - {dataset: resisting, dimension: 3, margin: 1e-7}
 algorithms:
   - {name: auto}
   - {name: ellipsoid}

@@ -25,8 +25,8 @@ CONFIG = """\
 experiment: sweep
 budget: {updates: 1500}
 problems:
-  - {dataset: margin-sets, family: reflected, dimension: 10, rows: 500}
-  - {dataset: margin-sets, family: exact, dimension: 5, rows: 60, margin: 0.001}
+  - {dataset: margin-sets, family: gaussian, dimension: 10, rows: 500}
+  - {dataset: labelled-sets, family: sparse, dimension: 6, rows: 60, density: 0.3}
 algorithms:
   - {name: perceptron}
   - {name: perceptron, label: random, oracle: random}
