@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -158,7 +159,29 @@ def user_registrations() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def shared_server() -> Iterator[Any]:
+def searched_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A link to a folder in which the processes of cells look for modules; empty at first."""
+    link = tmp_path_factory.mktemp("searched") / "link"
+    link.symlink_to(tmp_path_factory.mktemp("empty"))
+    return link
+
+
+@pytest.fixture
+def modules_of_cells(searched_folder: Path, tmp_path: Path) -> Iterator[None]:
+    """Let cells, in processes of the shared server, find modules in the folder of the test."""
+    empty = searched_folder.readlink()
+    _link(searched_folder, tmp_path)
+    yield
+    _link(searched_folder, empty)
+
+
+def _link(link: Path, folder: Path) -> None:
+    link.unlink()
+    link.symlink_to(folder)
+
+
+@pytest.fixture(scope="session")
+def shared_server(searched_folder: Path) -> Iterator[Any]:
     """A fork server for all tests, since its start takes longer than most of them.
 
     It has imported what any cell may need, which each cell would have to do for itself.
@@ -174,7 +197,8 @@ def shared_server() -> Iterator[Any]:
         """Starts in the folder of the suite: a test may start it in a folder that it deletes."""
 
         def start(self) -> None:
-            with contextlib.chdir(Path(__file__).parents[1]):
+            with contextlib.chdir(Path(__file__).parents[1]), pytest.MonkeyPatch.context() as patch:
+                patch.setattr(sys, "path", [*sys.path, str(searched_folder)])
                 super().start()
 
     server = StartedHere(sorted(modules))

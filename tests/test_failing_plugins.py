@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import closing
-from functools import partial
 from pathlib import Path
-from shutil import rmtree
 
 import pytest
 
 from perceptron_lab.cli.main import main
 from perceptron_lab.core import registry
-from perceptron_lab.experiments.cells import supervisor
-from perceptron_lab.experiments.cells.server_handle import ForkServer
 
 OWN = """\
 from dataclasses import dataclass
@@ -68,22 +63,11 @@ report: {tables: [broken-table, no-table, summary], figures: [broken-figure, no-
 PLUGIN = ("--plugin", "failing_plugin.py")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, ForkServer]]:
-    """A folder, and a server that looks for modules there."""
-    folder = tmp_path_factory.mktemp("plugins")
-    with closing(ForkServer()) as server, pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(folder)
-        server.start()
-        patch.undo()
-        yield folder, server
-
-
 @pytest.fixture(autouse=True)
-def _folder(server: tuple[Path, ForkServer], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.chdir(server[0])
-    monkeypatch.setattr(supervisor, "supervise", partial(supervisor.supervise, server=server[1]))
-    rmtree("results", ignore_errors=True)
+def _folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modules_of_cells: None
+) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
     Path("failing_plugin.py").write_text(OWN)
     path = list(sys.path)
     yield

@@ -73,11 +73,11 @@ def test_a_file_registers_once_however_often_it_is_named(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("modules_of_cells")
 def test_commands_solve_run_list_and_show_use_plugins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PLAB_OWN_SERVER", "1")  # that looks for modules where this process does
     plugin(tmp_path)
     Path("rows.csv").write_text("1,2\n2,1\n")
     Path("own.yaml").write_text(CONFIG)

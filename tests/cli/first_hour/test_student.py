@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +14,6 @@ from tests.registrations import registrations
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[3]
 WRONG = """
 from perceptron_lab import register
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
@@ -53,17 +50,6 @@ register("algorithm", "mine", Mine)
 '''
 Plab = Callable[..., Any]
 OWN = ("--plugin", "mine.py")
-
-
-def shell(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run ``plab`` in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "perceptron_lab", *words],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -118,6 +104,7 @@ def test_the_quickstart_is_run_and_its_copy_compared(plab: Plab) -> None:
     assert "results/quickstart/table_6_1.csv" in reported.out
 
 
+@pytest.mark.usefixtures("modules_of_cells")
 def test_an_algorithm_of_a_user_is_corrected_registered_and_run(
     plab: Plab, plab_with_plugin: Plab
 ) -> None:
@@ -141,9 +128,9 @@ def test_an_algorithm_of_a_user_is_corrected_registered_and_run(
     assert checked.out == f"own.yaml: ok, 2 cells; {unknown}\n"
     assert plab_with_plugin("check", "own.yaml").out == "own.yaml: ok, 2 cells\n"
     assert "is not loaded: add --plugin mine.py" in plab("run", "own.yaml").err
-    completed = shell("run", "own.yaml", *OWN)
-    assert completed.returncode == 0, completed.stderr
-    assert completed.stderr.count("FEASIBLE") == 2
+    completed = plab_with_plugin("run", "own.yaml")
+    assert completed.code == 0, completed.err
+    assert completed.err.count("FEASIBLE") == 2
     assert plab("status", "results/own").out == "results/own: 2 done of 2 cells\n"
     left = "not counted, of plugins: algorithm 'mine' (add --plugin)"
     assert plab("status", "own.yaml").out == f"results/own: 1 done of 1 cell; {left}\n"

@@ -57,12 +57,15 @@ report: {tables: [learners]}
 
 
 @pytest.fixture(autouse=True)
-def _added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user_registrations: None) -> None:
+def _added(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    user_registrations: None,
+    modules_of_cells: None,
+) -> None:
     (tmp_path / "mean_differences.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    # Cells are forked from a server of this test's own, which looks for modules there.
-    monkeypatch.setenv("PLAB_OWN_SERVER", "1")
     register("learner", "mean-difference", "mean_differences:MeanDifference")
 
 
