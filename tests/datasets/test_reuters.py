@@ -40,8 +40,8 @@ from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Colle
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.datasets.regular_files import confined
 from perceptron_lab.solving.entry import solve
+from tests.datasets.reuters_counts import MIRROR, counted, require_documents
 
-MIRROR = Path(os.environ.get("PLAB_DATA_MIRROR") or "/nonexistent")
 TEN = {
     "earn": (2877, 1087), "acq": (1650, 719), "money-fx": (538, 179), "grain": (433, 149),
     "crude": (389, 189), "trade": (369, 117), "interest": (347, 131), "ship": (197, 89),
@@ -395,10 +395,7 @@ def test_all_22_files_are_registered() -> None:
 @pytest.fixture(scope="module")
 def documents() -> list[Document]:
     """All documents of the real collection."""
-    if not (MIRROR / "reuters21578").is_dir():
-        pytest.skip(
-            "needs Reuters-21578: set PLAB_DATA_MIRROR to a folder with reuters21578/reut2-0NN.sgm"
-        )
+    require_documents()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLAB_DATA_MIRROR", str(MIRROR))
         return read_collection()
@@ -434,15 +431,12 @@ def test_every_category_has_its_counts(documents: list[Document]) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(documents: list[Document], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reuters]:
-    """Reuters as it is, with a cache of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PLAB_DATA_MIRROR", str(MIRROR))
-        patch.setenv("PLAB_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("PLAB_OFFLINE", "1")
-        forget()
-        yield Reuters()
-        forget()
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reuters]:
+    """Reuters as it is."""
+    forget()
+    with counted(tmp_path_factory) as dataset:
+        yield dataset
+    forget()
 
 
 @pytest.mark.slow
