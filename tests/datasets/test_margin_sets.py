@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
@@ -172,13 +173,20 @@ def test_convex_combination_is_proved_to_be_infeasible(seed: int) -> None:
 @pytest.mark.slow
 def test_gaussian_rows_are_as_often_feasible_as_cover_counts() -> None:
     dimension, rows, trials = 3, 8, 400
-    feasible = 0
-    for seed in range(trials):
-        data = margin_sets.gaussian(rng(seed), dimension=dimension, rows=rows).rows
-        program = scipy.optimize.linprog(
-            np.zeros(dimension), -data, -np.ones(rows), bounds=(None, None)
-        )
-        feasible += program.status == 0
+    data = [
+        margin_sets.gaussian(rng(seed), dimension=dimension, rows=rows).rows
+        for seed in range(trials)
+    ]
+    # One program for all trials: maximise sum t_k over A_k y_k >= t_k and 0 <= t_k <= 1
+    levels = np.repeat(np.eye(trials), rows, axis=0)
+    program = scipy.optimize.linprog(
+        np.append(np.zeros(trials * dimension), -np.ones(trials)),
+        sp.hstack([-sp.block_diag(data), sp.csr_array(levels)]),
+        np.zeros(trials * rows),
+        bounds=[(None, None)] * (trials * dimension) + [(0.0, 1.0)] * trials,
+    )
+    assert program.status == 0
+    feasible = (program.x[-trials:] > 0.5).sum()
     expected = sum(math.comb(rows - 1, k) for k in range(dimension)) / 2 ** (rows - 1)
     deviation = math.sqrt(trials * expected * (1 - expected))
     assert abs(feasible - trials * expected) < 4 * deviation

@@ -48,7 +48,7 @@ def test_the_instance_states_the_question(sdplib_folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "algorithm", repeated(["ellipsoid", "perceptron", "mirror-prox", "von-neumann"], kept=2)
+    "algorithm", repeated(["ellipsoid", "von-neumann", "mirror-prox", "perceptron"], kept=2)
 )
 def test_infd1_is_feasible_although_the_dual_side_is_empty(sdplib_folder, algorithm):
     data = read_sdpa(sdplib_folder / "infd1.dat-s")

@@ -11,6 +11,7 @@ import pytest
 from perceptron_lab import Budget, solve
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.results import Status
+from perceptron_lab.datasets.collections import rotated_digits
 from perceptron_lab.datasets.collections.rotated_digits import (
     RotatedDigits,
     RotatedTest,
@@ -90,6 +91,13 @@ def test_the_polynomial_is_near_the_rotated_image() -> None:
         assert np.sqrt(np.mean(error**2)) < 0.1 * np.sqrt(np.mean((constant - expected) ** 2))
 
 
+@pytest.fixture
+def _one_angle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rotate test examples to one angle only, for tests of the system."""
+    monkeypatch.setattr(rotated_digits, "SHOWN", 1)
+
+
+@pytest.mark.usefixtures("_one_angle")
 def test_rows_take_the_place_of_blocks() -> None:
     plain, virtual = (problem_of(invariance=name).system for name in ("none", "angles"))
     assert (plain.constraints, virtual.constraints) == (12, 36)
@@ -106,6 +114,7 @@ def test_errors_count_angles_and_examples() -> None:
     assert measured == {"test_error": 2 / 6, "upright_error": 0.0, "worst_error": 1.0}
 
 
+@pytest.mark.usefixtures("_one_angle")
 def test_the_seed_draws_the_training_examples() -> None:
     first, again, other = (problem_of(seed).sha256 for seed in (0, 0, 1))
     assert first == again != other

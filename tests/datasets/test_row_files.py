@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perceptron_lab.cli.main import main
 from perceptron_lab.cones.operators.row_source import LEAST_MEMORY, LabelledRows, RowSource
 from perceptron_lab.core.errors import DataError
 from perceptron_lab.core.results import Status
@@ -152,18 +152,16 @@ def test_missing_values_are_found_in_every_row_group(tmp_path: Path) -> None:
         ConicSystem.from_rows(ParquetRows(tmp_path / "a.parquet"))
 
 
-@pytest.mark.slow
-def test_without_pyarrow_the_error_states_what_to_install(tmp_path: Path) -> None:
+def test_without_pyarrow_the_error_states_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     write(tmp_path / "a.parquet", ROWS)
-    program = (
-        "import sys; sys.modules['pyarrow'] = None; sys.modules['pyarrow.parquet'] = None\n"
-        "from perceptron_lab.cli.main import main\n"
-        f"sys.exit(main(['solve', {str(tmp_path / 'a.parquet')!r}]))"
-    )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert ended.returncode == 2
-    assert "takes pyarrow, which is not installed; run `pip install" in ended.stderr
-    assert "perceptron-lab[arrow]" in ended.stderr
+    for module in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert main(["solve", str(tmp_path / "a.parquet")]) == 2
+    message = capsys.readouterr().err
+    assert "takes pyarrow, which is not installed; run `pip install" in message
+    assert "perceptron-lab[arrow]" in message
 
 
 @pytest.mark.parametrize(

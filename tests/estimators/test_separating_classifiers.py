@@ -37,7 +37,7 @@ ALL = [
     PerceptronClassifier(),
     MarginPerceptronClassifier(),
     EllipsoidMethodClassifier(),
-    RescaledPerceptronClassifier(max_iter=20_000),
+    RescaledPerceptronClassifier(max_iter=2000),
     SmoothedPerceptronClassifier(),
     MirrorProxClassifier(),
     MaxMarginClassifier(),

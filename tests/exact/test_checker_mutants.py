@@ -64,13 +64,11 @@ def justified(mutant: Mutant) -> bool:
 @pytest.mark.parametrize("share", repeated(range(SHARES), kept=1))
 def test_mutants_are_killed(share: int, tmp_path: Path) -> None:
     cases = suite(tmp_path, FORGERIES if share else FORGERIES // 4)
-    candidates = list(mutants(share, SHARES))
-    assert len(candidates) > 20
+    candidates = [mutant for mutant in mutants(share, SHARES) if not justified(mutant)]
+    assert len(candidates) > 10
     with memory_limited():
         survivors = [mutant for mutant in candidates if not killed_by(mutant, cases)]
-    assert not [
-        f"line {survivor.line}: {survivor}" for survivor in survivors if not justified(survivor)
-    ]
+    assert not [f"line {survivor.line}: {survivor}" for survivor in survivors]
 
 
 def test_each_listed_case_is_accepted_or_refused_as_named(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def write(path: Path, tree: Tree) -> None:
     """Write a tree as a file of the same format."""
     arrays = {name: value for name, value in tree.items() if isinstance(value, np.ndarray)}
     text = json.dumps({name: value for name, value in tree.items() if name not in arrays})
+    path.unlink(missing_ok=True)  # some file systems wait for the disk where a file is truncated
     with path.open("wb") as file:
         np.savez(file, json=np.array(text), **arrays)
 

@@ -32,7 +32,7 @@ from perceptron_lab.problems.ellipsoids.hard.separation import Separation
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
 
 TUNED: list[Any] = [
-    TunedSoftEllipsoid(components=3, rank=3),
+    TunedSoftEllipsoid(components=3, rank=3, regularisations=(1e-1, 1e-2, 1e-3)),
     TunedPolynomialSvm(components=3),
     TunedLinearScorer(components=3),
 ]
@@ -102,7 +102,8 @@ def test_a_tuned_learner_reports_its_parameters(learner: Any) -> None:
     candidates = learner.penalties if name == "penalty" else learner.regularisations
     selected = learned.figures[name]
     assert selected in candidates
-    assert learned.figures["candidates"] == len(candidates) == 7
+    assert learned.figures["candidates"] == len(candidates)
+    assert len(list(type(learner)().search(0)[0].candidates())) == 7
     assert learned.figures["on_edge"] == float(selected in (min(candidates), max(candidates)))
     assert (learned.certificate["edges"] == [name]) == bool(learned.figures["on_edge"])
     assert 0.0 < learned.figures["validation"] <= 1.0
@@ -314,7 +315,7 @@ def test_a_single_positive_gives_the_middle_of_the_grid(learner: Any) -> None:
     learned = learner.learn(ball(positives=1), 0)
     (name,) = learned.certificate["chosen"]
     candidates = learner.penalties if name == "penalty" else learner.regularisations
-    assert learned.figures[name] == candidates[3]
+    assert learned.figures[name] == candidates[len(candidates) // 2]
     assert "validation" not in learned.figures
     assert "one positive" in learned.message
 

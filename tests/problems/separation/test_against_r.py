@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from perceptron_lab import separation
+from tests.repetitions import repeated
 
 pytestmark = pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not on PATH")
-COUNT = 30
 SCRIPT = """
 text <- readLines(file("stdin"))
 for (line in text) {
@@ -33,11 +33,11 @@ for (line in text) {
 """
 
 
-def designs(family: str) -> list[tuple[list[list[int]], list[int]]]:
+def designs(family: str, count: int) -> list[tuple[list[list[int]], list[int]]]:
     """Small integers, with dependent columns in some, and both outcomes."""
     rng = np.random.default_rng(45)
     found: list[tuple[list[list[int]], list[int]]] = []
-    while len(found) < COUNT:
+    while len(found) < count:
         X = rng.integers(-1, 2, (9, 3))
         if len(found) % 3 == 0:
             X[:, 2] = X[:, 0] + X[:, 1]
@@ -47,9 +47,12 @@ def designs(family: str) -> list[tuple[list[list[int]], list[int]]]:
     return found
 
 
-@pytest.mark.parametrize("family", ["binomial", "poisson"])
-def test_rows_and_aliased_columns_are_those_of_r(family: str) -> None:
-    examples = designs(family)
+@pytest.mark.parametrize(
+    ("family", "count"),
+    repeated([("binomial", 10), ("poisson", 10), ("binomial", 30), ("poisson", 30)], kept=2),
+)
+def test_rows_and_aliased_columns_are_those_of_r(family: str, count: int) -> None:
+    examples = designs(family, count)
     lines = [
         f"{family};{' '.join(map(str, y))};{' '.join(str(x) for row in X for x in row)}"
         for X, y in examples
