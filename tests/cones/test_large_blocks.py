@@ -113,7 +113,7 @@ def test_algorithms_that_need_dense_matrices_refuse_and_name_alternatives() -> N
 @pytest.mark.usefixtures("_small_limit")
 @pytest.mark.parametrize("algorithm", registry.names("algorithm"))
 def test_an_algorithm_ends_with_a_bracket_or_refuses_at_once(algorithm: str) -> None:
-    budget = Budget(updates=20, seconds=60.0)
+    budget = Budget(updates=5, seconds=60.0)
     if algorithm not in RUN:
         with pytest.raises(InputError, match=r"choose (another algorithm|auto, perceptron or)"):
             solve(system_of(), algorithm, budget=budget)

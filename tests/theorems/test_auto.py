@@ -82,7 +82,7 @@ def test_cones(seed):
     assert solve(system, "auto", seed=seed).status is Status.FEASIBLE
 
 
-@pytest.mark.parametrize("unit", [1e-100, 1e-20, 1e-9, 1e3])
+@pytest.mark.parametrize("unit", repeated([1e-100, 1e3, 1e-20, 1e-9], kept=2))
 def test_the_unit_of_the_data_does_not_change_what_is_decided(unit):
     rng = np.random.default_rng(5)
     matrices = [random + random.T for random in rng.standard_normal((3, 4, 4))]

@@ -94,7 +94,8 @@ def test_a_resisting_oracle_forces_no_more_mistakes_than_on_any_algorithm(
 ) -> None:
     """The centre satisfies all cuts that are known, so that every mistake is a new one."""
     system = ResistingSystem.of_margin(dimension, margin)
-    result = solve(system, CentralCuts(centre=centre), budget=Budget(updates=200))  # type: ignore[arg-type]
+    algorithm = CentralCuts(centre=centre, samples=30)  # type: ignore[arg-type]
+    result = solve(system, algorithm, budget=Budget(updates=200))
     assert result.status is Status.FEASIBLE
     assert result.updates == system.adversary.forced
     if dimension < 4 and centre == "gravity":

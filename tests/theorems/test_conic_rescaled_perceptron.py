@@ -178,8 +178,8 @@ def test_algorithm_6_fails_on_large_data_and_the_proved_ones_do_not(seed):
     """Data times 2^13 have the same points. Rescaling that measures cuts by their norms does not
     notice; Algorithm 8 then asks for a'x >= -sigma of cuts a of norm 2^13, and a try lasts until
     the sum of 1 / norm(a)^2 tells that it is over, 2^26 times as long (Theorem 6.5)."""
-    rows, _ = planted(8, 40, 1e-6, np.random.default_rng(seed))
-    budget = Budget(updates=6000, seconds=100)
+    rows, _ = planted(6, 30, 1e-6, np.random.default_rng(seed))
+    budget = Budget(updates=3000, seconds=100)
     small, large = (
         solve(paired(rows, size), CorrelationRescaling(), budget=budget) for size in (1.0, 2.0**13)
     )

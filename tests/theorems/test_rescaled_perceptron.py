@@ -342,8 +342,8 @@ def test_phases_follow_the_algorithm(seed):
 
 @pytest.mark.parametrize("margin", repeated([1e-7, 1e-5, 1e-9], kept=1))
 def test_rescaling_solves_what_the_perceptron_cannot(margin):
-    rows, _ = planted(20, 200, margin, np.random.default_rng(20))
-    budget = Budget(updates=20_000, seconds=100.0)
+    rows, _ = planted(8, 80, margin, np.random.default_rng(20))
+    budget = Budget(updates=6000, seconds=100.0)
     rescaled = solve(rows, RescaledPerceptron(), budget=budget)
     assert rescaled.status is Status.FEASIBLE
     assert 0 < rescaled.margin_lower <= margin <= rescaled.margin_upper

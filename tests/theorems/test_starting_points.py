@@ -225,7 +225,7 @@ def test_infeasible_systems_are_proved_infeasible_from_a_start(kind: str) -> Non
 @pytest.mark.parametrize("name", ["perceptron", "cyclic", "with-margin", "tau", "second-order"])
 def test_a_long_start_on_the_wrong_side_takes_longer_than_any_run_from_0(name: str) -> None:
     """And no longer than the bound from a start says."""
-    margin, length = 0.3, 3000.0
+    margin, length = 0.3, 1000.0
     rows, centre = planted(3, 12, margin, np.random.default_rng(2))
     algorithm: Any = BOUNDED[name]
     named = registry.load("algorithm", algorithm)() if isinstance(algorithm, str) else algorithm

@@ -25,6 +25,7 @@ from perceptron_lab.core.results import FloatArray, Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.systems import ConicSystem
 from tests.certificates.exact_weights import is_infeasible_near
+from tests.families import complete_pattern
 from tests.repetitions import repeated
 
 SHAPES: dict[str, dict[str, Any]] = {
@@ -146,11 +147,13 @@ def test_nothing_is_claimed_of_both(shape: dict[str, Any], seed: int) -> None:
 def test_it_refuses_large_systems_and_patterns() -> None:
     assert within_reach(ConditionedCones(family="second-order").problem(0).system)
     assert within_reach(ConditionedCones(family="semidefinite").problem(0).system)
-    large = ConditionedCones(family="second-order", blocks=50, block_size=20)
-    assert not within_reach(large.problem(0).system)
-    assert not within_reach(ConditionedCones(family="semidefinite", order=28).problem(0).system)
-    narrow = Product([SecondOrder(2)] * 3000)  # 2 unknowns, and 6000 coordinates to write down
-    assert not within_reach(ConicSystem(Matrix(np.ones((narrow.size, 2))), narrow))
+    large = {
+        500: Product([SecondOrder(20)] * 50),
+        406: Product([complete_pattern(28)] * 2),
+        2: Product([SecondOrder(2)] * 3000),  # 6000 coordinates to write down
+    }
+    for unknowns, cone in large.items():
+        assert not within_reach(ConicSystem(Matrix(np.ones((cone.size, unknowns))), cone))
 
 
 def test_no_block_moves_outwards() -> None:

@@ -21,6 +21,7 @@ from perceptron_lab.core.results import Status
 from perceptron_lab.core.time_limit import time_limit
 from perceptron_lab.systems.conditions import Condition, LinearObjective
 from perceptron_lab.systems.linear_system import LinearSystem, linear_system
+from tests.repetitions import repeated
 
 SEEDS = range(8)
 
@@ -40,7 +41,7 @@ def part_of(system: LinearSystem, conditions: list[Condition]) -> LinearSystem:
     return LinearSystem(tuple(conditions), system.variables)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=4))
 def test_conflicts_are_disjoint_irreducible_and_maximal(seed: int) -> None:
     system = contradictory(seed)
     found = disjoint_conflicts(system)
@@ -117,7 +118,7 @@ def changed(system: LinearSystem, changes: dict[int, Fraction]) -> LinearSystem:
     return part_of(system, conditions)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=4))
 def test_a_relaxation_is_the_smallest_by_an_independent_solver(seed: int) -> None:
     system = contradictory(seed)
     relaxed = relaxation(system)

@@ -48,7 +48,7 @@ def test_a_run_stopped_at_any_check_returns_what_is_verified(
     full = ended(linear_system, count)
     assert full.proved
     statuses, reached = set(), False
-    for questions in np.unique(np.geomspace(1, count.asked + 1, 20).astype(int)).tolist():
+    for questions in np.unique(np.geomspace(1, count.asked + 1, 12).astype(int)).tolist():
         stop = StopAt(questions)
         result = ended(linear_system, stop)
         assert stop.asked <= questions + FURTHER

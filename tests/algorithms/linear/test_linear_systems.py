@@ -25,6 +25,7 @@ from perceptron_lab.systems.exact_solutions import Equation, near_solution
 from perceptron_lab.systems.linear_system import LinearSystem
 from tests.algorithms.linear.exact_simplex import has_a_point
 from tests.algorithms.linear.random_systems import random_system
+from tests.repetitions import repeated
 
 
 def solved(system: ConicSystem, algorithm: str = "auto", **arguments: Any) -> LinearResult:
@@ -54,7 +55,7 @@ def check(seed: int) -> None:
         assert result.exact.irreducible
 
 
-@pytest.mark.parametrize("first", range(0, 60, 20))
+@pytest.mark.parametrize("first", repeated(range(0, 60, 20), kept=1))
 def test_random_systems_are_decided_as_by_the_judge(first: int) -> None:
     for seed in range(first, first + 20):
         check(seed)

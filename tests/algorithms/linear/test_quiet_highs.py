@@ -17,21 +17,24 @@ def output_of(*command: str) -> str:
     ).stdout
 
 
-@pytest.mark.slow
-def test_a_solver_is_made_and_run_in_silence() -> None:
-    program = (
-        "from perceptron_lab.algorithms.linear.floating_rows import QuietHighs\n"
-        "solver = QuietHighs()\n"
-        "solver.addVar(0.0, 1.0)\n"
-        "solver.run()\n"
-        "print(solver.modelStatusToString(solver.getModelStatus()))\n"
-    )
-    assert output_of("-c", program) == "Optimal\n"
+PROGRAM = """
+import sys
+from perceptron_lab.algorithms.linear.floating_rows import QuietHighs
+from perceptron_lab.cli.main import main
+
+solver = QuietHighs()
+solver.addVar(0.0, 1.0)
+solver.run()
+print(solver.modelStatusToString(solver.getModelStatus()), flush=True)
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 @pytest.mark.slow
-def test_a_verdict_as_json_is_json(tmp_path: Path) -> None:
+def test_of_a_solver_and_of_a_verdict_the_answer_alone_is_printed(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("x,outcome\n1,a\n2,a\n3,b\n4,b\n")
-    command = ("-m", "perceptron_lab", "solve", str(table), "--labels", "outcome", "--verdict")
-    assert json.loads(output_of(*command, "--json"))["verdict"] == "complete"
+    command = ("solve", str(table), "--labels", "outcome", "--verdict", "--json")
+    status, verdict = output_of("-c", PROGRAM, *command).split("\n", 1)
+    assert status == "Optimal"
+    assert json.loads(verdict)["verdict"] == "complete"

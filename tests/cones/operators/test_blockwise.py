@@ -102,7 +102,7 @@ def test_rows_on_disk_are_not_copied(tmp_path):
 def test_little_memory_is_needed_in_addition_to_the_rows(monkeypatch):
     """Some vectors of one number per row, the working set, and a block."""
     monkeypatch.setattr(base, "ENTRIES", 2**14)
-    rows = planted(60, 100_000, 1e-2, np.random.default_rng(2))[0].astype(np.float32)
+    rows = planted(60, 40_000, 1e-2, np.random.default_rng(2))[0].astype(np.float32)
     solve(rows[:2000])  # what is imported and compiled stays
     tracemalloc.start()
     result = solve(rows)

@@ -21,7 +21,7 @@ from tests.cones.oracles.exact import EPSILON, Kind, exact, form, kind, plus_dia
 from tests.cones.oracles.matrices import all_matrices, integer_matrices, permuted
 from tests.repetitions import repeated
 
-every_count = pytest.mark.parametrize("count", repeated([400, 1200], kept=1))
+every_count = pytest.mark.parametrize("count", repeated([250, 1200], kept=1))
 PROVED = [SparseLdl(), LeadingCholesky(), Lanczos(), AutoOracle()]
 RECORDS = [PivotedCholesky(), Cholesky(), Eigenvector(), *PROVED]
 POSITIONS = [0, 1, 2, 15, 31, 32, 33, 63, 64, 65, 127, 128, 129, 150, 191, 200, 255, 256, 298, 299]
@@ -89,7 +89,7 @@ def test_the_eigenvector_oracle_never_answers_wrongly(closed: bool, count: int) 
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
-@pytest.mark.parametrize("count", repeated([75, 300], kept=1))
+@pytest.mark.parametrize("count", repeated([40, 300], kept=1))
 def test_definite_integer_matrices_pass_and_indefinite_ones_are_cut(
     record: Any, count: int
 ) -> None:

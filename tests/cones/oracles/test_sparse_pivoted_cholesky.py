@@ -77,8 +77,8 @@ def states(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[int, bool]]:
 
 @pytest.mark.parametrize("mode", ["thesis", "open"])
 def test_small_matrices_of_all_kinds(mode: str, states: Counter[tuple[int, bool]]) -> None:
-    verdicts = Counter(assert_same(matrix, mode) for matrix in all_matrices(400))
-    assert min(verdicts.values()) > 50
+    verdicts = Counter(assert_same(matrix, mode) for matrix in all_matrices(200))
+    assert min(verdicts.values()) > 25
     assert {state for state, _ in states} == {FOUND, PASSED, FILLED}
 
 
