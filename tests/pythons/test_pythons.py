@@ -43,8 +43,7 @@ def make(tmp_path: Path, log: Path) -> Make:
 
 
 def on_path(home: Path, *folders: str) -> dict[str, str]:
-    path = ":".join(str(home / folder) for folder in folders)
-    return {"PATH": f"{path}:/usr/bin:/bin", "HOME": str(home)}
+    return {"PATH": ":".join(str(home / folder) for folder in folders), "HOME": str(home)}
 
 
 def search(home: Path, *folders: str, **more: str) -> list[Interpreter]:
@@ -107,8 +106,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root.mkdir()
     (root / "pyproject.toml").write_text("one")
     monkeypatch.setattr(run, "ROOT", root)
-    for name, value in on_path(tmp_path, "bin").items():
-        monkeypatch.setenv(name, value)
+    variables = on_path(tmp_path, "bin")
+    monkeypatch.setenv("HOME", variables["HOME"])
+    monkeypatch.setenv("PATH", f"{variables['PATH']}:/usr/bin:/bin")
     monkeypatch.setattr(run, "interpreters", lambda variables: search(tmp_path, "bin"))
     return root
 

@@ -340,10 +340,11 @@ def test_points_of_thousands_of_digits(tmp_path: Path, plab: Callable[..., Said]
 @pytest.mark.parametrize(
     "question", [(), ("--labels", "last"), ("--labels", "last", "--verdict")], ids=len
 )
+@pytest.mark.parametrize("seeds", parts(4, kept=2))
 def test_arrays_of_extreme_doubles(
-    kind: str, question: tuple[str, ...], tmp_path: Path, plab: Callable[..., Said]
+    kind: str, question: tuple[str, ...], tmp_path: Path, plab: Callable[..., Said], seeds: range
 ) -> None:
-    for seed in range(4):
+    for seed in seeds:
         examples, labels = classes(kind, seed)
         path = tmp_path / f"examples_{seed}.npy"
         np.save(path, np.column_stack([examples, labels]))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from perceptron_lab.core import registry
 from perceptron_lab.experiments.cells import server_handle, supervisor
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import supervise
@@ -25,7 +26,9 @@ def server(shared_server: ForkServer) -> Iterator[ForkServer]:
 
     One of its modules cannot be imported: the cells that need it would say so.
     """
-    with closing(ForkServer([ABSENT, "tests.experiments.toys"])) as warm_server:
+    components = [registry.target("algorithm", "ellipsoid"), registry.target("dataset", "maxcut")]
+    modules = [ABSENT, "tests.experiments.toys", *map(registry.module_of, components)]
+    with closing(ForkServer(modules)) as warm_server:
         KEPT.extend([warm_server, shared_server])
         yield warm_server
 

@@ -413,7 +413,7 @@ def test_the_memory_is_shared_by_the_workers() -> None:
 
 @on_linux
 def test_libraries_can_load_under_any_memory_limit(
-    configure: Configure,
+    configure: Configure, server: ForkServer
 ) -> None:
     problems = [{"dataset": "maxcut", "instances": ["torus-8x10", "torus-30x30"]}]
     algorithms = [{"name": "ellipsoid", "budget": {"seconds": 5.0}}]
@@ -421,10 +421,10 @@ def test_libraries_can_load_under_any_memory_limit(
     little = {"limits": ProcessLimits(memory=10**6, grace=1.0)}
     least = {"limits": ProcessLimits(memory=1, grace=1.0)}
     # The toys are registered in every cell, and import kernels: the server has them loaded.
-    with closing(ForkServer([*modules_of([small]), toys.__name__])) as server:
-        (enough,) = outcomes_of([small], server=server, **little)
-        # A matrix of order 900 takes 6 MB, more than the libraries may have put by.
-        (starved,) = outcomes_of([large], server=server, **least)
+    assert server.has_loaded([*modules_of([small]), toys.__name__])
+    (enough,) = outcomes_of([small], server=server, **little)
+    # A matrix of order 900 takes 6 MB, more than the libraries may have put by.
+    (starved,) = outcomes_of([large], server=server, **least)
     assert enough.status is Status.FEASIBLE, enough.message
     # Compiled code may end by a segmentation fault where it is refused memory.
     assert starved.status in (Status.OUT_OF_MEMORY, Status.CRASHED), starved.message

@@ -194,7 +194,7 @@ def test_full_disks_of_any_size_keep_the_stored_rows(tmp_path: Path) -> None:
     assert messages[str(10**9)] == ""
 
 
-@pytest.mark.parametrize("kills", repeated([6, 200], kept=1))
+@pytest.mark.parametrize("kills", repeated([4, 200], kept=1))
 def test_a_killed_writer_loses_no_row(tmp_path: Path, kills: int) -> None:
     counts = [int(line) for line in run_store_script("kill", tmp_path, kills, 5)]
     assert len(counts) == kills
