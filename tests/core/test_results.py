@@ -244,4 +244,7 @@ def test_the_figure_of_a_trace_shows_its_finite_values(bounds: tuple[Any, Any]) 
     assert margins.tolist() == [[1.0, 0.3]]  # the first record has no margin
     proved = sorted({line.get_ydata()[0] for line in axes.lines[1:]})
     assert proved == [bound for bound in bounds if bound is not None]
-    assert figure._repr_png_()[:4] == b"\x89PNG"  # type: ignore[attr-defined]
+
+
+def test_the_figure_of_a_trace_is_a_picture_in_notebooks() -> None:
+    assert RESULT.plot()._repr_png_()[:4] == b"\x89PNG"  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.problems.separation.labelled import labelled
 from perceptron_lab.problems.separation.separation import verdict_for
 from tests.problems.separation.labelled_systems import KINDS, Labelled, truth
+from tests.repetitions import repeated
 
 EXTREMES = list(product(KINDS, (0, 30), (False, True)))
 
@@ -41,17 +42,19 @@ def test_the_answer_by_construction_is_that_of_the_judge(
 
 
 @pytest.mark.parametrize(("kind", "gap", "degenerate"), EXTREMES)
-def test_the_answer_by_construction_is_ours(kind: str, gap: int, degenerate: bool) -> None:
+@pytest.mark.parametrize("seed", repeated([0, 1], kept=1))
+def test_the_answer_by_construction_is_ours(
+    kind: str, gap: int, degenerate: bool, seed: int
+) -> None:
     dataset = SeparationFamilies(kind=kind, rows=40, infinite=2, gap=gap, degenerate=degenerate)
-    for seed in range(2):
-        task, truth = task_of(dataset, dataset.name, seed), dataset.known_answer(seed)
-        verdict = separation(task.examples, task.labels)
-        assert verdict.verdict == truth.verdict
-        np.testing.assert_array_equal(verdict.separated_rows, np.flatnonzero(truth.separated))
-        constant = len(truth.classes) - len(verdict.coefficients)
-        assert constant == len(verdict.constant_columns)
-        full = verdict_for(labelled(task.examples, task.labels, leave_out=False))
-        assert tuple(full.coefficients.values()) == truth.classes
+    task, truth = task_of(dataset, dataset.name, seed), dataset.known_answer(seed)
+    verdict = separation(task.examples, task.labels)
+    assert verdict.verdict == truth.verdict
+    np.testing.assert_array_equal(verdict.separated_rows, np.flatnonzero(truth.separated))
+    constant = len(truth.classes) - len(verdict.coefficients)
+    assert constant == len(verdict.constant_columns)
+    full = verdict_for(labelled(task.examples, task.labels, leave_out=False))
+    assert tuple(full.coefficients.values()) == truth.classes
 
 
 def test_degenerate_examples_repeat_rows_and_have_dependent_columns() -> None:

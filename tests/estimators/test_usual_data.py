@@ -115,7 +115,7 @@ def test_the_soft_classifier_fits(case: Case) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("drawn", repeated([2000, 5000, 100_000], 1))
+@pytest.mark.parametrize("drawn", repeated([1000, 2000, 5000, 100_000], 1))
 def test_shells_are_separated_by_more_than_their_ball(drawn: int) -> None:
     inside, outside = GaussianShells(drawn).sample(0)
     rows, labels = np.vstack([inside, outside]), np.repeat([1, 0], [len(inside), len(outside)])

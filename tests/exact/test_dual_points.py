@@ -20,6 +20,7 @@ from perceptron_lab.experiments.certifying.certify import CertificationStatus, c
 from tests.exact.certificates_on_disk import as_number
 from tests.exact.viprchk import accepted, viprchk, viprchk_output
 from tests.experiments.certified import certified
+from tests.repetitions import repeated
 
 LINEAR = """3
 1
@@ -51,21 +52,16 @@ FACE += "2 1 1 1 1\n2 1 2 2 1\n2 1 3 3 1\n"
 _BESIDE = np.linalg.svd(np.ones((1, 3)))[2][1:]
 CLARABEL = {"name": "verified-solver", "parameters": {"solver": "clarabel"}}
 BISECTION = {"name": "objective-bisection", "parameters": {"method": "ellipsoid"}}
+LARGEST = float(np.linalg.eigvalsh(_BESIDE @ np.diag([1.0, 2.0, 4.0]) @ _BESIDE.T)[-1])
 CASES: dict[str, tuple[str, dict[str, Any], float]] = {
     "linear": (LINEAR, CLARABEL, -7.52),
     "pentagon": (PENTAGON, CLARABEL, math.sqrt(5.0)),
-    "face": (
-        FACE,
-        CLARABEL,
-        float(np.linalg.eigvalsh(_BESIDE @ np.diag([1.0, 2.0, 4.0]) @ _BESIDE.T)[-1]),
-    ),
-    "levels": (PENTAGON, BISECTION, math.sqrt(5.0)),
+    "face": (FACE, CLARABEL, LARGEST),
+    "levels": (FACE, BISECTION, LARGEST),
+    "levels of the pentagon": (PENTAGON, BISECTION, math.sqrt(5.0)),
 }
 
-every_case = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow) if name == "levels" else name for name in CASES],
-)
+every_case = pytest.mark.parametrize("name", repeated(CASES, kept=4))
 
 
 Certificate = tuple[dict[str, Any], Any, float]

@@ -121,9 +121,9 @@ def test_the_interval_is_about_as_wide_as_repeated_test_sets_differ() -> None:
         )
     spread = np.quantile(differences, 0.975) - np.quantile(differences, 0.025)
     widths = []
-    for seed in range(20):
+    for seed in range(10):
         positive, good, worse = models(seed, 400, 1)
-        interval = compare(positive[0], good[0], worse[0], resamples=300)
+        interval = compare(positive[0], good[0], worse[0], resamples=200)
         widths.append(interval.upper - interval.lower)
     assert 0.8 < np.mean(widths) / spread < 1.25
 

@@ -30,6 +30,7 @@ from perceptron_lab.estimators.learners.registered.tuned_classifiers import (
 from perceptron_lab.estimators.learners.tuning import fitted
 from perceptron_lab.problems.ellipsoids.hard.separation import Separation
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import maximal_separation
+from tests.repetitions import repeated
 
 TUNED: list[Any] = [
     TunedSoftEllipsoid(components=3, rank=3, regularisations=(1e-1, 1e-2, 1e-3)),
@@ -84,10 +85,11 @@ def on_features(name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", registry.names("learner"))
-def test_every_registered_learner_learns(name: str) -> None:
-    task = ball()
+@pytest.mark.parametrize("candidates", repeated([few, lambda kind: {}], kept=1))
+def test_every_registered_learner_learns(candidates: Any, name: str) -> None:
+    task, kind = ball(), registry.load("learner", name)
     parameters = {"components": 2} if on_features(name) else {}
-    learned = registry.load("learner", name)(**parameters).learn(sparse(task), 0)
+    learned = kind(**parameters, **candidates(kind)).learn(sparse(task), 0)
     assert learned.scores.shape == task.test_labels.shape
     assert np.isfinite(learned.scores).all()
     assert learned.figures.get("components") == parameters.get("components")
@@ -209,7 +211,9 @@ def test_fits_that_are_cut_off_are_not_called_converged() -> None:
     assert of_the_ball(TUNED[1]).figures["converged"] == 1.0
 
 
-@pytest.mark.parametrize("form", [ball, lambda **parameters: sparse(ball(**parameters))])
+@pytest.mark.parametrize(
+    "form", repeated([lambda **parameters: sparse(ball(**parameters)), ball], kept=1)
+)
 def test_the_best_penalty_by_test_precision_bounds_every_other(form: Any) -> None:
     task, candidates = form(spread=1.5), (1e-2, 1.0, 1e2)
     reached = [
@@ -293,15 +297,15 @@ def test_the_features_are_those_of_the_kernel(choice: OnFeatures, kernel: dict[s
 
 
 @pytest.mark.parametrize("name", [name for name in registry.names("learner") if on_features(name)])
-def test_kernel_features_make_every_learner_find_the_ball(name: str) -> None:
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
+def test_kernel_features_make_every_learner_find_the_ball(kernel: str, name: str) -> None:
     task = ball()
     kind = registry.load("learner", name)
     solver = {"solver": "clarabel"} if name == "ellipsoid-separation" else {}
-    for kernel in ("rbf", "polynomial"):
-        learner = kind(components=8, feature_kernel=kernel, gamma=0.3, **solver, **few(kind))
-        learned = learner.learn(sparse(task), 0)
-        assert learned.figures["components"] == 8
-        assert precision(task, learned) > 0.95
+    learner = kind(components=8, feature_kernel=kernel, gamma=0.3, **solver, **few(kind))
+    learned = learner.learn(sparse(task), 0)
+    assert learned.figures["components"] == 8
+    assert precision(task, learned) > 0.95
 
 
 @pytest.mark.slow

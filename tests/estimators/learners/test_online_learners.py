@@ -110,6 +110,12 @@ def test_the_seed_is_that_of_the_shuffled_orders() -> None:
     assert not np.array_equal(first.arrays["mistaken"], other.arrays["mistaken"])
 
 
+@pytest.fixture(scope="module")
+def proof() -> dict[str, Any]:
+    """The arrays that prove the bounds of the separable stream."""
+    return LEARNERS[0].learn(task_of("separable"), 0).proof
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -120,11 +126,9 @@ def test_the_seed_is_that_of_the_shuffled_orders() -> None:
         lambda proof: {name: part for name, part in proof.items() if name != "hinge_multipliers"},
     ],
 )
-def test_arrays_that_prove_nothing_are_refused(change: Any) -> None:
-    task, learner = task_of("separable"), LEARNERS[0]
-    proof = learner.learn(task, 0).proof
+def test_arrays_that_prove_nothing_are_refused(change: Any, proof: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="the proof's arrays"):
-        learner.prove(task, change(proof), 0)
+        LEARNERS[0].prove(task_of("separable"), change(proof), 0)
 
 
 def test_kernels_have_their_own_parameters() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import get_args
 
 import cvxpy
@@ -17,10 +18,11 @@ from perceptron_lab.core.outward_rounding import text_above
 from perceptron_lab.core.results import Status
 from perceptron_lab.estimators import EllipsoidSeparationClassifier
 from perceptron_lab.problems.ellipsoids.hard import separation, solution
+from perceptron_lab.problems.ellipsoids.hard.separation import Separation
 from perceptron_lab.problems.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.problems.ellipsoids.hard.solution import Bracket
 from tests.problems.ellipsoids.two_class_sets import overlapping, separable
-from tests.repetitions import examples
+from tests.repetitions import examples, repeated
 
 REFERENCES: list[SolverName] = [
     "interior-point",
@@ -32,7 +34,7 @@ REFERENCES: list[SolverName] = [
 SIZES = [(20, 30, 2), (60, 100, 3), (150, 350, 5)]
 
 
-@pytest.mark.parametrize(("positives", "negatives", "dimension"), SIZES)
+@pytest.mark.parametrize(("positives", "negatives", "dimension"), repeated(SIZES, kept=2))
 def test_solvers_and_dual_agree_on_separable_classes(
     positives: int, negatives: int, dimension: int
 ) -> None:
@@ -128,10 +130,18 @@ def test_classifier_is_that_of_the_middle_ellipsoid() -> None:
     np.testing.assert_allclose(separation.decision_values(negatives), middle - values, atol=1e-8)
 
 
+AFFINE = separable(7, 40, 60, 3)
+
+
+@cache
+def separation_of_affine() -> Separation:
+    return maximal_separation(*AFFINE)
+
+
 @settings(max_examples=examples(15))
 @given(st.integers(0, 2**32), st.integers(-6, 6), st.booleans())
 def test_affine_maps_do_not_change_the_ratio(seed: int, exponent: int, one_column: bool) -> None:
-    positives, negatives = separable(7, 40, 60, 3)
+    positives, negatives = AFFINE
     rng = np.random.default_rng(seed)
     scale = np.full(3, 10.0**exponent)
     scale[1:] = np.where(one_column, 1.0, scale[1:])
@@ -139,7 +149,7 @@ def test_affine_maps_do_not_change_the_ratio(seed: int, exponent: int, one_colum
     affine = (rotation + 0.3 * np.eye(3)) * scale  # of condition number below 2e6
     shift = rng.standard_normal(3) * scale
     mapped = [part @ affine + shift for part in (positives, negatives)]
-    before, after = (maximal_separation(*c) for c in ((positives, negatives), mapped))
+    before, after = separation_of_affine(), maximal_separation(*mapped)
     assert abs(after.ratio - before.ratio) < 1e-8 * before.ratio
     np.testing.assert_allclose(
         after.decision_values(mapped[1]), before.decision_values(negatives), rtol=1e-6, atol=1e-7
@@ -267,7 +277,7 @@ def test_chunking_uses_few_examples() -> None:
 
 
 def test_every_round_brackets_the_ratio_of_all_examples(monkeypatch: pytest.MonkeyPatch) -> None:
-    classes = separable(20, 300, 500, 3)
+    classes = separable(20, 150, 350, 3)
     exact = maximal_separation(*classes, solver="interior-point")
     brackets: list[Bracket] = []
     narrow = Bracket.meets

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.problems.streams import online_perceptron
-from perceptron_lab.problems.streams.perceptron import TOGETHER
 from tests.problems.streams.streams import all_examples, noisy, plain_perceptron, separable
 from tests.repetitions import repeated
 
@@ -79,9 +78,10 @@ def test_it_stops_after_a_pass_without_a_mistake(seed: int) -> None:
     assert not before.mistakes.separated
 
 
-def test_passes_in_several_calls_are_one_stream() -> None:
+def test_passes_in_several_calls_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perceptron_lab.problems.streams.perceptron.TOGETHER", 6000)
     examples, signs = noisy(1)
-    passes = 2 * TOGETHER // 60
+    passes = 2 * 6000 // 60
     run = online_perceptron(examples, signs, passes=passes)
     weight, mistaken = plain_perceptron(examples, signs, [*range(60)] * passes)
     assert np.array_equal(run.weight, weight)
