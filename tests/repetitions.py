@@ -55,9 +55,13 @@ def repeated(values: Iterable[Any], kept: int) -> list[Any]:
     return parameters[:kept] + [_long(parameter) for parameter in others]
 
 
-def parts(count: int, kept: int) -> list[Any]:
-    """Return the seeds of a test's loop in two parts: 0 to `kept` run always, the others long."""
-    return repeated([pytest.param(range(kept)), pytest.param(range(kept, count))], kept=1)
+def parts(count: int, kept: int, most: int = 20_000) -> list[Any]:
+    """Return the seeds of a test's loop in parts: 0 to `kept` run always, the others are long.
+
+    A long part has at most so many seeds, as a test that takes minutes fails for its time.
+    """
+    others = [range(first, min(first + most, count)) for first in range(kept, count, most)]
+    return repeated([pytest.param(part) for part in (range(kept), *others)], kept=1)
 
 
 def thinned(values: Iterable[Any], step: int, first: int = 0) -> list[Any]:

@@ -161,6 +161,8 @@ def test_the_seeds_of_a_loop_are_cut_in_two() -> None:
     few, many = parts(12, kept=3)
     assert (few.values, many.values) == ((range(3),), (range(3, 12),))
     assert (is_long(few), is_long(many)) == (False, True)
+    shown = [part.values[0] for part in parts(12, kept=3, most=4)]
+    assert shown == [range(3), range(3, 7), range(7, 11), range(11, 12)]
 
 
 def test_a_tuple_gives_one_value_per_argument() -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 
 import numpy as np
 import pytest
 
 from perceptron_lab import solve
+from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.core.results import Result, Status
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
+from perceptron_lab.exact.readings import of_rows
+from perceptron_lab.experiments.certifying.exact_claims import CertifiedAnswer, exact_claims
+from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.numerics.exact_texts import written
 from perceptron_lab.systems import ConicSystem
 from tests.certificates.exact_margins import rational
 from tests.certificates.exact_weights import (
@@ -21,6 +28,7 @@ from tests.certificates.exact_weights import (
     lies_in_dual_cone,
 )
 from tests.conformance.rational_judge import has_solution
+from tests.exact.second_checker.check import PROVED, answers
 from tests.repetitions import parts
 
 SIDES = ("feasible", "infeasible", "ill-posed")
@@ -72,7 +80,29 @@ def is_true(system: ConicSystem, data: np.ndarray, result: Result) -> bool:
     assert result.weights is not None
     if system.cone.of_rows:
         return not has_solution([rational(row) for row in data])
-    return is_infeasible_near(system.cone, data, result.weights)
+    if is_infeasible_near(system.cone, data, result.weights):
+        return True
+    return has_exact_weights(system, data, result)
+
+
+def has_exact_weights(system: ConicSystem, data: np.ndarray, result: Result) -> bool:
+    """Whether the second checker accepts the exact weights of the answer's certificate.
+
+    Weights on the boundary of a cone leave it when they are projected onto A w = 0 in fractions.
+    """
+    reading = of_rows(data, system.cone)
+    answer = CertifiedAnswer(system, reading, reading.system(), result.point, result.weights)
+    claims = exact_claims(Claims(Status.INFEASIBLE, True), answer).claims
+    digest = hashlib.sha256(reading.content).hexdigest()
+    record = {
+        "format": "plab-certificate",
+        "version": 2,
+        "data": {"file": "rows.npy", "sha256": digest, **reading.fields},
+        "claims": claims,
+    }
+    names = [claim["claim"] for claim in claims]
+    certificate = json.dumps(written(record)).encode()
+    return names == ["infeasible"] and answers(certificate, reading.content) == [PROVED]
 
 
 @pytest.mark.parametrize("family", ["orthant", "second-order", "semidefinite", "mixed"])
@@ -98,3 +128,16 @@ def test_the_reference_check_distinguishes_true_from_false() -> None:
     assert sample.point is not None
     assert is_strictly_inside(system, sample.data, sample.point)
     assert not is_strictly_inside(system, sample.data, -sample.point)
+
+
+def test_weights_on_the_boundary_are_proved_for_these_data_alone() -> None:
+    rng = np.random.default_rng(14)
+    record = [drawn(rng, "second-order", side) for side in SIDES][-1]
+    data, system = record.generate(14).data, record.problem(14).system
+    result = solve(system)
+    assert result.status is Status.INFEASIBLE
+    assert not is_infeasible_near(system.cone, data, result.weights)
+    assert has_exact_weights(system, data, result)
+    other = data.copy()
+    other[0, 0] = np.nextafter(other[0, 0], 1.0)
+    assert not has_exact_weights(ConicSystem(Matrix(other), system.cone), other, result)
