@@ -20,7 +20,7 @@ from tests.experiments.many_cells import many_cells
 
 pytestmark = pytest.mark.slow
 
-CELLS = 24
+CELLS = 12
 
 
 @pytest.fixture(scope="module")

@@ -165,8 +165,9 @@ def segfault(state: State, depth: int = 100) -> None:
 
 
 def spin(state: State) -> None:
+    """Never end; other processes need the time of the processor."""
     while True:
-        pass
+        time.sleep(0.01)
 
 
 def spin_compiled(state: State) -> None:

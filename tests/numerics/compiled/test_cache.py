@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -37,48 +38,53 @@ def execute(words, variables, out, err):
     os.environ.update(variables)
     numba.config.reload_config()
     for number, path in ((1, out), (2, err)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), number)
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
     sys.argv = words
     sys.path[0] = os.path.dirname(words[0])
     runpy.run_path(words[0], run_name="__main__")
 
-for job in json.load(sys.stdin):
+for line in sys.stdin:
     if not os.fork():
-        execute(*job)
+        execute(*json.loads(line))
         sys.exit()
-    assert os.wait()[1] == 0
+    print(os.wait()[1], flush=True)
 """
 
-Command = tuple[list[str | Path], dict[str, str]]
+Run = Callable[..., tuple[str, str]]
 
 
-def run(folder: Path, *commands: Command) -> list[tuple[str, str]]:
-    """Run a script after the other with words and variables; return what each has written.
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Return a function that runs a script, and returns its output and its errors.
 
-    Each has a process of its own, forked from one in which numba and the package are imported.
+    It has a process of its own, forked from one in which numba and the package are imported.
     """
-    folder.mkdir()
-    jobs = [
-        [
-            list(map(str, words)),
-            variables,
-            str(folder / f"{index}.out"),
-            str(folder / f"{index}.err"),
-        ]
-        for index, (words, variables) in enumerate(commands)
-    ]
-    start = [sys.executable, "-c", FORKS]
-    completed = subprocess.run(start, input=json.dumps(jobs), text=True, capture_output=True)
-    written = [(Path(out).read_text(), Path(err).read_text()) for *_, out, err in jobs]
-    assert completed.returncode == 0, (completed.stderr, written)
-    return written
+    out, err = (tmp_path_factory.mktemp("written") / name for name in ("out", "err"))
+    start, pipe = [sys.executable, "-c", FORKS], subprocess.PIPE
+
+    with subprocess.Popen(start, stdin=pipe, stdout=pipe, text=True) as forks:
+        requests, answers = forks.stdin, forks.stdout
+        assert requests is not None
+        assert answers is not None
+
+        def run(*words: str | Path, **variables: str) -> tuple[str, str]:
+            job = list(map(str, words)), variables, str(out), str(err)
+            requests.write(json.dumps(job) + "\n")
+            requests.flush()
+            status, written = answers.readline(), (out.read_text(), err.read_text())
+            assert status == "0\n", written
+            return written
+
+        yield run
 
 
 def cached(folder: Path) -> list[str]:
     return [path.name.split("-")[0] for path in folder.rglob("*.nbi")]
 
 
-def test_the_cache_is_in_the_user_folder_where_the_package_is_read_only(tmp_path: Path) -> None:
+def test_the_cache_is_in_the_user_folder_where_the_package_is_read_only(
+    run: Run, tmp_path: Path
+) -> None:
     package, home, named = tmp_path / "package", tmp_path / "home", tmp_path / "named"
     package.mkdir()
     (package / "kernels.py").write_text(SCRIPT)
@@ -88,29 +94,22 @@ def test_the_cache_is_in_the_user_folder_where_the_package_is_read_only(tmp_path
     at_home = {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
     # below a file there is no room either
     nowhere = dict.fromkeys(at_home, str(package / "__pycache__" / "home"))
-    outputs = run(
-        tmp_path / "outputs",
-        ([script], at_home),
-        ([script], at_home),
-        ([script], at_home | {"NUMBA_CACHE_DIR": str(named)}),
-        ([script], nowhere),
-    )
-    assert [out for out, _ in outputs] == ["4.0\n"] * 4
-    compiling = "compiling 1 kernel (first run only)\n"
-    assert [err for _, err in outputs] == [compiling, "", compiling, compiling]
-    assert cached(home) == cached(named) == ["kernels.doubled"]
+    compiled = ("4.0\n", "compiling 1 kernel (first run only)\n")
+    assert run(script, **at_home) == compiled
+    assert cached(home) == ["kernels.doubled"]
+    assert run(script, **at_home) == ("4.0\n", "")
+    assert run(script, **at_home, NUMBA_CACHE_DIR=str(named)) == compiled
+    assert cached(named) == ["kernels.doubled"]
+    assert run(script, **nowhere) == compiled
 
 
-def test_compilation_is_reported_on_stderr_unless_quiet(tmp_path: Path) -> None:
+def test_compilation_is_reported_on_stderr_unless_quiet(run: Run, tmp_path: Path) -> None:
     rows, main = tmp_path / "rows.csv", Path(perceptron_lab.__file__).with_name("__main__.py")
     rows.write_text("\n".join(f"{i}.5,{i * i},1" for i in range(40)))
-    command: list[str | Path] = [main, "solve", rows, "--algorithm", "cyclic-perceptron"]
+    command = (main, "solve", rows, "--algorithm", "cyclic-perceptron")
     first, second = tmp_path / "first", tmp_path / "second"
-    (out, err), quiet = run(
-        tmp_path / "outputs",
-        ([*command, "--json"], {"NUMBA_CACHE_DIR": str(first)}),
-        ([*command, "-q"], {"NUMBA_CACHE_DIR": str(second)}),
-    )
+    out, err = run(*command, "--json", NUMBA_CACHE_DIR=str(first))
+    quiet = run(*command, "-q", NUMBA_CACHE_DIR=str(second))
     assert set(err.splitlines()) == {"compiling 1 kernel (first run only)"}
     assert json.loads(out)["status"] == "FEASIBLE"
     assert quiet == ("", "")
