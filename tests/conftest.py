@@ -193,12 +193,14 @@ def shared_server(searched_folder: Path) -> Iterator[Any]:
     targets = [registry.target(kind, name) for kind in kinds for name in registry.names(kind)]
     modules = {target.partition(":")[0] for target in targets if isinstance(target, str)}
 
+    searched = [*sys.path, str(searched_folder)]  # without what a test adds
+
     class StartedHere(ForkServer):
         """Starts in the folder of the suite: a test may start it in a folder that it deletes."""
 
         def start(self) -> None:
             with contextlib.chdir(Path(__file__).parents[1]), pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sys, "path", [*sys.path, str(searched_folder)])
+                patch.setattr(sys, "path", searched)
                 super().start()
 
     server = StartedHere(sorted(modules))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,20 @@ _HOLDS = {
 }
 
 
-def write(folder: Path) -> None:
-    """Write the pages, their pictures and their list."""
+def write(folder: Path, *, pictured: Container[str] = ()) -> None:
+    """Write the pages, their pictures and their list.
+
+    Parameters
+    ----------
+    folder
+        Where the pages are written.
+    pictured
+        The algorithms whose runs are drawn, for a build that takes less time; empty: all.
+    """
     known = {one["name"]: one for one in list_names("algorithms")}
     for name, one in known.items():
-        write_text(folder / f"{name}.rst", page(name, one.get("systems"), folder))
+        pictures = folder / "pictures" if not pictured or name in pictured else None
+        write_text(folder / f"{name}.rst", page(name, one.get("systems"), pictures))
     write_text(folder / "index.rst", index(list(known.values())))
     keep_only(folder, {"index.rst", *(f"{name}.rst" for name in known)})
 
@@ -68,8 +78,8 @@ def _line(name: str, summary: str) -> str:
     return f"   * - :doc:`{name}`\n     - {prose(summary)}\n     - {shown}\n"
 
 
-def page(name: str, systems: dict[str, str] | None, folder: Path) -> str:
-    """Return the page of an algorithm, after its pictures have been written to the folder."""
+def page(name: str, systems: dict[str, str] | None, pictures: Path | None) -> str:
+    """Return the page of an algorithm, after its pictures have been written to a folder, if any."""
     (meaning,) = [one for one in show(name) if one["kind"] == "algorithm"]
     found = sections(meaning["documentation"])
     record = registry.load("algorithm", name)
@@ -79,7 +89,7 @@ def page(name: str, systems: dict[str, str] | None, folder: Path) -> str:
         "Guarantee": _guarantee(record, result),
         "The step, as it runs": _step(record),
         "Parameters": parameters_text(found.pop("Parameters", ""), meaning["parameters"]),
-        "A run": _shown(name, result, folder) if result else escaped(refusal),
+        "A run": _shown(name, result, pictures) if result else escaped(refusal),
         "Where it runs": _where(systems),
         "Printed otherwise": errata.table(record),
         "References": running_text(found.pop("References", "")),
@@ -141,7 +151,7 @@ def stated(guarantee: Guarantee) -> str:
     )
 
 
-def _shown(name: str, result: Result, folder: Path) -> str:
+def _shown(name: str, result: Result, pictures: Path | None) -> str:
     status = f"{result.status}{' (proved)' if result.proved else ''}"
     lines = [status, *(line for line in str(result).splitlines() if line.startswith("  "))]
     printed = "\n".join(f"   {line}" for line in lines)
@@ -151,7 +161,9 @@ def _shown(name: str, result: Result, folder: Path) -> str:
     )
     if len(result.trace) < _CURVE:
         return text + "It has no course to draw: it ends after a call or a step."
-    save_both(result.plot, folder / "pictures", name)
+    if pictures is None:
+        return text
+    save_both(result.plot, pictures, name)
     words = f"Margin and bound over the updates of {name} on the small system"
     return text + image(f"pictures/{name}", words)
 

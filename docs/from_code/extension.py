@@ -29,6 +29,7 @@ GENERATED = "generated"
 def setup(app: Any) -> dict[str, Any]:
     """Make the pages before the sources are read, and translate docstrings to markup."""
     app.add_role("key", paper_key)
+    app.add_config_value("pictured_algorithms", "", "")  # by -D: names, the only ones drawn
     # Before the gallery, whose examples register an algorithm of their own.
     app.connect("builder-inited", _make, priority=100)
     app.connect("source-read", repository_links.without_folders)
@@ -42,7 +43,7 @@ def setup(app: Any) -> dict[str, Any]:
 def _make(app: Any) -> None:
     """Write every generated file."""
     folder = Path(app.srcdir) / GENERATED
-    algorithm_pages.write(folder / "algorithms")
+    algorithm_pages.write(folder / "algorithms", pictured=app.config.pictured_algorithms.split())
     component_pages.write(folder)
     keep_only(folder, {f"{kind}.rst" for kind in component_pages.KINDS})
     reference.write(folder / "reference")

@@ -17,7 +17,7 @@ from tests.repetitions import repeated
 
 SMALL = {
     "sdplib": [
-        "problems.0={dataset: maxcut, instances: [random-8-12, torus-3x3]}",
+        "problems.0={dataset: maxcut, instances: [torus-3x3]}",
         "problems.1={dataset: sdplib, missing: skip, instances: [infd1]}",
     ],
     "maxcut_large": [

@@ -29,7 +29,7 @@ def test_the_list_has_every_algorithm() -> None:
 
 def test_a_page_has_the_step_the_guarantee_the_parameters_and_a_run(tmp_path: Path) -> None:
     systems = {entry["name"]: entry.get("systems") for entry in list_names("algorithms")}
-    text = algorithm_pages.page("perceptron", systems["perceptron"], tmp_path)
+    text = algorithm_pages.page("perceptron", systems["perceptron"], tmp_path / "pictures")
     assert ":pyobject: Perceptron.step" in text
     assert r"while a cut a with :math:`a^{\prime} x \le 0` exists, add it to x." in text
     assert ".. math::\n\n    \\frac{1}{\\rho^{2}}\n\nSource: Theorem 2.7 (Novikoff)" in text

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -184,13 +185,17 @@ _OPTIMUM: Final = ("optimum_lower", "optimum_upper", "optimum_width")
 
 def ordered(names: Iterable[str]) -> list[str]:
     """Return names of columns in the order of runs.csv; further columns sorted by prefix, name."""
-    present = set(names)
-    return [
+    return list(_ordered(frozenset(names)))
+
+
+@lru_cache(maxsize=64)  # the rows of an experiment have few sets of columns
+def _ordered(present: frozenset[str]) -> tuple[str, ...]:
+    return (
         *(name for name in COLUMNS if name in present),
         *sorted(
             present - COLUMNS.keys(), key=lambda n: ([not n.startswith(p) for p in PREFIXES], n)
         ),
-    ]
+    )
 
 
 def row_of(run: Run) -> Row:
@@ -240,10 +245,24 @@ def frame_of(rows: Iterable[Row]) -> pd.DataFrame:
     columns = {
         name: [_field(row.get(name)) for row in rows]
         if _is_numeric(name)
-        else [visible(str(_field(row.get(name)))) for row in rows]
+        else _texts([row.get(name) for row in rows])
         for name in _columns_of(rows)
     }
     return pd.DataFrame(columns, dtype=object)
+
+
+def _texts(values: Iterable[object]) -> list[str]:
+    """Return the fields of a column of text; equal texts are made visible once."""
+    text_of = cache(_text)
+    # Others may be equal and have different texts: 1, 1.0 and True, -0.0 and 0.0
+    return [
+        text_of(value) if value is None or isinstance(value, str) else _text(value)
+        for value in values
+    ]
+
+
+def _text(value: object) -> str:
+    return visible(str(_field(value)))
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
