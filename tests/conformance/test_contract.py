@@ -117,7 +117,7 @@ def test_feasible_systems_are_settled_and_the_answer_is_proved(algorithm: str, m
 @pytest.mark.parametrize(("algorithm", "make"), one_each(cases(INFEASIBLE, ITERATIVE)))
 def test_infeasible_systems_have_no_feasible_answer(algorithm: str, make: Make) -> None:
     system = make()
-    result = solve(system, algorithm, budget=BUDGET, seed=1)
+    result = solve(system, algorithm, budget=Budget(updates=1000, seconds=60.0), seed=1)
     # A collapsed dilation is the honest end of space dilation on data without a separator.
     collapsed = {Status.NUMERICAL_ERROR} if algorithm == "space-dilation" else set()
     assert result.status in {Status.INFEASIBLE, Status.MARGIN_BOUNDED} | LIMITS | collapsed
@@ -295,7 +295,7 @@ def test_inputs_stay_as_they_are(algorithm: str) -> None:
         array.flags.writeable = False
     start = np.full(4, 0.5)
     start.flags.writeable = False
-    limited: dict[str, Any] = {"budget": Budget(updates=200)}
+    limited: dict[str, Any] = {"budget": Budget(updates=50)}
     solve(data, algorithm, **limited)
     if algorithm not in OWN_START:
         solve(data, algorithm, start=start, **limited)

@@ -56,11 +56,11 @@ def selected_instances(kind: str, seed: int, count: int) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", repeated(FAMILIES, kept=2))
-@pytest.mark.parametrize("block", repeated(range(4), kept=1))
+@pytest.mark.parametrize("block", repeated(range(8), kept=1))
 def test_no_false_claim(block: int, kind: str) -> None:
-    seeds = range(8 * block, 8 * block + 8)
+    seeds = range(4 * block, 4 * block + 4)
     proved = sum(examine(kind, seed, selected_instances(kind, seed, 4)) for seed in seeds)
-    assert proved >= 4  # most are decided: the test is about claims, not about their absence
+    assert proved >= 2  # most are decided: the test is about claims, not about their absence
 
 
 FEW, BLOCKS = range(1000, 1002), [range(first, first + 15) for first in range(1000, 1150, 15)]

@@ -42,7 +42,10 @@ def samples(cone, inside, rng):
     return np.array(points)
 
 
-@pytest.mark.parametrize("shape", [(4, 3), (3, 5), (2, 2), (5, 4)])
+SHAPES = [(4, 3), (3, 5), (2, 2), (5, 4)]
+
+
+@pytest.mark.parametrize("shape", repeated([pytest.param(s) for s in SHAPES], kept=2))
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_the_nearest_point_has_the_conditions_of_a_projection(seed, shape):
     """p in F, <p - x, p> = 0 and <p - x, y> >= 0 for y in F: no other point is nearer (Moreau)."""

@@ -59,7 +59,7 @@ def test_both_answers_are_proved(seed: int) -> None:
     assert answers == {True, False}
 
 
-@pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_matrices_of_order_2_are_second_order_cones(seed: int) -> None:
     """(a, b; b, c) is semidefinite iff norm((a - c)/2, b) <= (a + c)/2: the same depth."""
     rng = np.random.default_rng(seed)

@@ -123,9 +123,9 @@ def test_the_margin_converges_to_the_largest_one(seed: int, gram: bool) -> None:
     rng = np.random.default_rng(seed)
     rows, _ = planted(4, 25, 0.2, rng)
     data = linear_gram(rows, rng) if gram else ConicSystem.from_rows(rows)
-    result = solve(data, ALGORITHM, goal="budget", budget=Budget(updates=4096))
+    result = solve(data, ALGORITHM, goal="budget", budget=Budget(updates=2048))
     assert result.status is Status.FEASIBLE
-    assert result.updates == 4096
+    assert result.updates == 2048
     ratios = [margin / 0.2 for margin in result.trace.margin]
     assert ratios[-1] >= 0.97
     assert ratios[-1] <= 1 + 1e-9

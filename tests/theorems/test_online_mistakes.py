@@ -33,7 +33,7 @@ def losses(examples: FloatArray, signs: FloatArray, comparison: FloatArray) -> F
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_mistakes_stay_within_the_hinge_loss_bound(seed: int, kind: str) -> None:
     """Theorem 2, the hinge losses counted per presentation; and on the mistakes alone."""
-    examples, signs = STREAMS[kind](seed, features=2 + seed % 5)
+    examples, signs = STREAMS[kind](seed, size=30, features=2 + seed % 5)
     for passes in PASSES:
         for order in ORDERS:
             run = online_perceptron(examples, signs, passes=passes, order=order, seed=seed)
@@ -124,7 +124,7 @@ def test_half_of_the_hinge_loss_bound_is_attained_on_contradictions(passes: int)
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_kernel_mistakes_stay_within_the_hinge_loss_bound(seed: int) -> None:
-    examples, signs = noisy(seed, features=2)
+    examples, signs = noisy(seed, size=30, features=2)
     for kernel in (Polynomial(2, 0.0, 1.0), Rbf(0.05)):
         for passes in PASSES:
             mistakes = online_kernel_perceptron(kernel, examples, signs, passes=passes).mistakes

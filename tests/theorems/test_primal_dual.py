@@ -236,7 +236,7 @@ def test_reflected_rows_need_some_dozens_of_iterations(seed: int) -> None:
     assert result.updates <= 80
 
 
-@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_adaptive_steps_save_most_of_the_iterations(seed: int) -> None:
     rows = reflected(20, 1000, 0.1, seed)
     adaptive, constant = (solve(rows, algorithm) for algorithm in (ADAPTIVE, CONSTANT))

@@ -88,7 +88,9 @@ def test_a_good_start_succeeds_within_the_limit_on_matrix_cuts(seed):
     assert system.margin(claim.point) >= -sigma - 1e-12
 
 
-@pytest.mark.parametrize(("n", "sigma", "theta"), [(2, 0.1, None), (2, 0.2, None), (3, 0.1, 0.3)])
+@pytest.mark.parametrize(
+    ("n", "sigma", "theta"), repeated([(3, 0.1, 0.3), (2, 0.2, None), (2, 0.1, None)], kept=2)
+)
 def test_the_mean_of_the_updates_is_within_the_bound_which_is_an_expectation(n, sigma, theta):
     """Tries without a good start may be spent in vain: single runs exceed 1 / eta, and may."""
     algorithm, updates, tries = RelaxedPerceptron(sigma=sigma, theta=theta), [], []
@@ -166,7 +168,7 @@ def test_trials_end_and_restart_where_no_relaxed_answer_exists():
     assert len(set(result.trace.phase)) > 10
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 10])
+@pytest.mark.parametrize("n", repeated([3, 1, 2, 10], kept=2))
 def test_cap_probability_is_that_of_random_units(n):
     rng = np.random.default_rng(7)
     samples = np.array([random_unit(n, rng)[0] for _ in range(20_000)])
