@@ -43,7 +43,7 @@ def test_requested_labels_stay_within_their_bound(tmp_path: Path) -> None:
 
 
 def test_bundle_mirror_bisects_the_objective(tmp_path: Path) -> None:
-    small = ["problems=[{dataset: maxcut, instances: [random-8-12]}]", "report.figures=[]"]
+    small = ["problems=[{dataset: maxcut, instances: [random-6-8]}]", "report.figures=[]"]
     assert run_config("bundle_mirror", tmp_path, small, in_own_folder=True) == 0
     rows = pd.read_csv(tmp_path / "bundle_mirror" / "runs.csv").set_index("label")
     assert set(rows["status"]) == {"FEASIBLE"}

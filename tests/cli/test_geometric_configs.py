@@ -90,7 +90,7 @@ def test_the_planar_sets_and_their_figures(tmp_path: Path) -> None:
 
 
 def test_the_ratio_that_is_attained_divides_feasible_from_infeasible(tmp_path: Path) -> None:
-    rows = run("separation_as_feasibility", tmp_path)
+    rows = run("separation_as_feasibility", tmp_path, "algorithms.1.budget.updates=3000")
     assert len(rows) == 5 * 4
     for row in rows:
         requested = float(row["problem"].rpartition("-above-")[2])

@@ -50,7 +50,7 @@ def test_the_perceptron_rescales_where_margins_are_small(tmp_path: Path) -> None
         "problems.0.grid.margin=[0.1, 0.003]",
         "seeds=[0]",
         "algorithms.2.label=PRA thesis",
-        "budget.updates=3000",
+        "budget.updates=1500",
     )
     table = pd.read_csv(results / "rescalings.csv").set_index(["margin", "label"])
     assert table.loc[(0.003, "PRA practical"), "rescalings"] > 0

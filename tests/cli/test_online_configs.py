@@ -21,9 +21,9 @@ def run(name: str, folder: Path, *overrides: str) -> pd.DataFrame:
 def test_no_stream_has_more_mistakes_than_the_theorems_allow(tmp_path: Path) -> None:
     small = [
         *("problems.0.rows=30", "problems.1.rows=60", "problems.1.dimension=3"),
-        *("problems.3.instances=[digits-8-9]", "problems.3.test_fraction=0.8"),
-        "problems.4.test_fraction=0.8",
-        *("algorithms.0.parameters.passes=3", "algorithms.1.parameters.passes=3"),
+        *("problems.3.instances=[digits-8-9]", "problems.2.test_fraction=0.8"),
+        *("problems.3.test_fraction=0.9", "problems.4.test_fraction=0.9"),
+        *("algorithms.0.parameters.passes=2", "algorithms.1.parameters.passes=2"),
         *("seeds=[0]", "report.figures=[]"),
     ]
     rows = run("online", tmp_path, *small)

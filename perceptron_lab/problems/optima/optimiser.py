@@ -87,7 +87,7 @@ def minimise(
     >>> from perceptron_lab.datasets.generated.maxcut import generate
     >>> from perceptron_lab.systems.pencil import homogenised
     >>> from perceptron_lab.problems.optima.objective_levels import ObjectiveBisection
-    >>> program = homogenised(generate("random-12-25", seed=5))
+    >>> program = homogenised(generate("random-8-12", seed=5))
     >>> found = minimise(program, ObjectiveBisection(method="ellipsoid", width=0.05))
     >>> found.status.value, found.optimum_width < 0.05
     ('FEASIBLE', True)
