@@ -121,7 +121,7 @@ def test_the_bound_of_q_is_sharp_for_one_unknown(cone: Cone, seeds: range) -> No
 
 @every_bound
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("seeds", parts(400, kept=80))
+@pytest.mark.parametrize("seeds", parts(400, kept=30))
 def test_the_bound_of_q_is_true_where_the_equations_nearly_depend_on_each_other(
     turned: bool, bound: Any, seeds: range
 ) -> None:

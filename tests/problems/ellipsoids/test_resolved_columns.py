@@ -24,6 +24,7 @@ from perceptron_lab.problems.ellipsoids.hard.separation_verification import (
     prove_separation,
 )
 from tests.problems.ellipsoids.two_class_sets import Classes, overlapping, separable
+from tests.repetitions import repeated
 
 
 def with_rounded_sum(part: np.ndarray) -> np.ndarray:
@@ -74,7 +75,7 @@ def test_rounded_columns_are_resolved_to_their_digits() -> None:
         assert abs(Fraction(value) - full) <= abs(full) / 2**53
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", repeated(range(3), kept=1))
 def test_no_ellipsoid_separates_by_rounding_errors(seed: int) -> None:
     parts = tuple(with_rounded_sum(part) for part in overlapping(seed, 60, 90, 3))
     separation = maximal_separation(*parts)
@@ -267,7 +268,7 @@ def test_multiples_of_columns_are_decided() -> None:
     assert separation.residual_ellipsoid is None
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", repeated(range(4), kept=2))
 def test_columns_computed_in_single_precision_are_decided(seed: int) -> None:
     make = overlapping if seed == 3 else separable
     inner, outer = (

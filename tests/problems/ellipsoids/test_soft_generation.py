@@ -78,7 +78,7 @@ def test_generation_finds_the_same_optimum(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slack", repeated([100, 1900, 1000], kept=2))
+@pytest.mark.parametrize("slack", repeated([1900, 100, 1000], kept=1))
 def test_thousands_of_examples_take_few_unknowns(
     slack: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from perceptron_lab.problems.separation.pair_verification import faults
 from perceptron_lab.problems.separation.row_span import RowSpan
 from tests.problems.separation.labelled_systems import KINDS, truth
 from tests.problems.separation.labelled_systems import labelled as system_of
-from tests.repetitions import parts
+from tests.repetitions import parts, repeated
 
 Rng = np.random.Generator
 
@@ -56,7 +56,7 @@ def test_sparse_systems_of_every_kind(seeds: range, kind: str, all_sparse: None)
         assert faults(verdict.rows, verdict.pair, verdict.proofs) == []
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", repeated(range(3), kept=1))
 def test_fixed_effects_as_sparse_and_as_dense_dummies(
     seed: int, request: pytest.FixtureRequest
 ) -> None:
