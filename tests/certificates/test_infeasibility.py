@@ -78,7 +78,7 @@ def test_weights_far_outside_are_not_brought_inside(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 @every_cone
-@pytest.mark.parametrize("seeds", parts(100, kept=10))
+@pytest.mark.parametrize("seeds", parts(100, kept=20))
 def test_any_weights_prove_only_true_statements(cone: Cone, seeds: range) -> None:
     """Random weights, inside the cone or not, far from A w = 0 or near, on any data."""
     answers: Counter[bool] = Counter()

@@ -76,7 +76,7 @@ def test_points_are_decided_exactly_and_the_margin_is_a_lower_bound(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", parts(600, kept=100))
+@pytest.mark.parametrize("seeds", parts(600, kept=200))
 def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs(seeds: range) -> None:
     answers: Counter[tuple[bool, bool]] = Counter()
     errors = 0
@@ -97,7 +97,7 @@ def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs(se
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", parts(600, kept=100))
+@pytest.mark.parametrize("seeds", parts(600, kept=200))
 def test_scores_that_cancel_are_enclosed_correctly(seeds: range) -> None:
     """All scores are about as small as the errors of the sums that they come from."""
     answers: Counter[tuple[bool, bool]] = Counter()
