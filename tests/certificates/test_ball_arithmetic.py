@@ -23,6 +23,7 @@ from tests.certificates.exact_margins import rational
 from tests.certificates.exact_weights import lies_in_dual_cone, nearest
 from tests.families import complete_pattern, infeasible_conic, planted_conic
 from tests.repetitions import repeated
+from tests.solving.without_conflict import without_conflict
 
 MIXED = Product([Orthant(4), SecondOrder(3), SecondOrder(4)])
 WITH_MATRICES = Product([Orthant(2), SecondOrder(3), complete_pattern(3)])
@@ -133,7 +134,8 @@ def test_rounded_twins_are_infeasible_near_the_known_weights(
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_auto_proves_twins_infeasible(shape: dict[str, Any], delta: float, seed: int) -> None:
     record = ConditionedCones(side="infeasible", delta=delta, **shape)
-    result = solve(record.problem(seed).system, "auto", budget=Budget(seconds=60))
+    with without_conflict():
+        result = solve(record.problem(seed).system, "auto", budget=Budget(seconds=60))
     assert result.status is Status.INFEASIBLE, result.message
 
 

@@ -16,6 +16,7 @@ from perceptron_lab.datasets.generated.infeasible_programs import (
 )
 from perceptron_lab.solving.entry import solve
 from tests.repetitions import repeated
+from tests.solving.without_conflict import without_conflict
 
 SEEDS = repeated(range(10), kept=2)
 
@@ -97,7 +98,8 @@ def test_proved_answers_are_the_known_ones(family: Any, order: int, seed: int) -
 def test_weights_are_rounded_where_the_interior_point_method_ends(equations: int) -> None:
     """No slower method follows it."""
     problem = InfeasibleSdp("liu-pataki", "weak", messy=True, equations=equations).problem(2)
-    result = solve(problem.system)
+    with without_conflict():
+        result = solve(problem.system)
     assert (result.status, result.infeasibility) == ("INFEASIBLE", "weak")
     assert result.certificate["notes"][0].endswith("of von-neumann, then interior-point")
 

@@ -35,6 +35,7 @@ from tests.exact.test_tampering import numbers_in, other_digit, replaced
 from tests.experiments.certified import certified
 from tests.repetitions import parts
 from tests.solving.test_kinds_of_infeasibility import CASES
+from tests.solving.without_conflict import without_conflict
 
 Claim = dict[str, Any]
 
@@ -90,7 +91,8 @@ def certificate(name: str) -> tuple[Any, Claim, str]:
         conditions, kind = CONES[name]
         problem = cvxpy.Problem(cvxpy.Minimize(0), conditions(cvxpy.Variable(), cvxpy.Variable()))
         system = ConicSystem.from_cvxpy(problem)
-    result = solve(system, budget=Budget(seconds=60))
+    with without_conflict():
+        result = solve(system, budget=Budget(seconds=60))
     claim = kind_claim(system, result.certificate, result.weights)
     assert claim is not None
     pencil, form = system.exact_pencil(), "cone" if name in CONES else "sdpa"
