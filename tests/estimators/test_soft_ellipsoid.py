@@ -457,9 +457,9 @@ def test_separated_classes_with_little_regularisation(
 @pytest.mark.parametrize("scale", [1.0, 1e10, 1e40])
 def test_separated_classes_without_regularisation(scale: float) -> None:
     rng = np.random.default_rng(0)
-    rows = rng.standard_normal((400, 10))
+    rows = rng.standard_normal((200, 10))
     rows /= np.linalg.norm(rows, axis=1)[:, None]
-    positive = np.arange(400) < 20
+    positive = np.arange(200) < 20
     rows[positive] += 0.3 * rng.standard_normal(10)
     model = SoftEllipsoidClassifier(5, regularisation=0.0, max_iter=1000)
     assert model.fit(scale * rows, positive).converged_

@@ -222,7 +222,7 @@ def test_rescaled_rows_are_of_order_one_and_matrices_come_back(
 @given(st.integers(0, 2**32), st.integers(1, 4), st.sampled_from([1.0, 30.0]))
 def test_ellipsoids_become_unit_balls(seed: int, order: int, factor: float) -> None:
     # with many examples around, none of its axes is long enough to be cut
-    classes = ClassPair(*distant(seed % 1000, 100, 200, order, factor))
+    classes = ClassPair(*distant(seed % 1000, 60, 120, order, factor))
     separation = maximal_separation(classes.positives, classes.negatives)
     scaling = Rescaling.to_ellipsoid(Ellipsoid.canonical(separation.matrix), classes)
     inside, outside = ((rows.lifted[:, :-1] ** 2).sum(axis=1) for rows in scaling.rows(classes))
