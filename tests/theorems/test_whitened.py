@@ -138,7 +138,7 @@ def test_every_algorithm_answers_on_the_whitened_rows(algorithm: str, seed: int)
     rng = RNG(seed)
     skew = np.geomspace(1.0, 0.01, 4)
     budget = Budget(updates=5000, seconds=20.0)
-    rows = planted(4, 30, 0.05, rng)[0] * skew
+    rows = planted(4, 30, 0.1, rng)[0] * skew
     result = solve(rows, Whitened(algorithm), budget=budget, seed=seed)
     assert result.status is Status.FEASIBLE
     assert (rows @ result.point > 0.0).all()
