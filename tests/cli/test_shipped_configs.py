@@ -28,7 +28,7 @@ SIZES = {
         "problems.0.rows=60",
         "problems.0.dimension=5",
         "problems.0.grid.difficulty=[0.5, 2]",
-        "seeds=[0, 1]",
+        "seeds=[0]",
     ],
     "infeasible": [
         "problems.0={dataset: margin-sets, family: convex-combination, dimension: 5, rows: 60}",
