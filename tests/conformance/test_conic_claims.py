@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from tests.certificates.exact_weights import (
     is_infeasible_near,
     lies_in_dual_cone,
 )
+from tests.conformance.plane_judge import has_interior_point
 from tests.conformance.rational_judge import has_solution
 from tests.exact.second_checker.check import PROVED, answers
 from tests.repetitions import parts
@@ -80,6 +82,8 @@ def is_true(system: ConicSystem, data: np.ndarray, result: Result) -> bool:
     assert result.weights is not None
     if system.cone.of_rows:
         return not has_solution([rational(row) for row in data])
+    if data.shape[1] == 2:
+        return not has_interior_point(system.cone, data)
     if is_infeasible_near(system.cone, data, result.weights):
         return True
     return has_exact_weights(system, data, result)
@@ -138,6 +142,31 @@ def test_weights_on_the_boundary_are_proved_for_these_data_alone() -> None:
     assert result.status is Status.INFEASIBLE
     assert not is_infeasible_near(system.cone, data, result.weights)
     assert has_exact_weights(system, data, result)
+    assert not has_interior_point(system.cone, data)
     other = data.copy()
     other[0, 0] = np.nextafter(other[0, 0], 1.0)
     assert not has_exact_weights(ConicSystem(Matrix(other), system.cone), other, result)
+
+
+@pytest.mark.parametrize("family", ["orthant", "second-order", "semidefinite", "mixed"])
+def test_the_judge_of_two_unknowns_knows_both_sides(family: str) -> None:
+    rng = np.random.default_rng(0)
+    for seed in range(3):
+        for side, expected in (("feasible", True), ("infeasible", False)):
+            record = replace(drawn(rng, family, side), dimension=2)
+            cone = record.problem(seed).system.cone
+            assert has_interior_point(cone, record.generate(seed).data) is expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([[-1.0, 0.0]], True),  # y = (-1, t)
+        ([[0.0, 1.0], [1e-300, -1.0]], True),  # y = (1, t), 0 < t < 1e-300
+        ([[0.0, 1.0], [-1e-300, -1.0], [1.0, 0.0]], False),
+        ([[1.0, 0.0], [-1.0, 0.0]], False),
+        ([[0.0, 0.0]], False),
+    ],
+)
+def test_the_judge_of_two_unknowns_decides_rows(rows: list[list[float]], expected: bool) -> None:
+    assert has_interior_point(Orthant(len(rows)), np.array(rows)) is expected
