@@ -11,6 +11,7 @@ import pytest
 
 from perceptron_lab import ConicSystem
 from perceptron_lab.algorithms.external.linear_models import Svc
+from perceptron_lab.algorithms.resisting.system import COUNTED
 from perceptron_lab.certificates.margin import prove_point
 from perceptron_lab.cones.operators.gram import Gram
 from perceptron_lab.cones.operators.kernels import Linear
@@ -18,6 +19,7 @@ from perceptron_lab.cones.operators.matrix import Matrix
 from perceptron_lab.cones.operators.rescaled import RescaledRows
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry
+from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.errors import InputError
 from perceptron_lab.core.goals import Budget
 from perceptron_lab.core.results import Status
@@ -106,6 +108,8 @@ def test_feasible_systems_are_settled_and_the_answer_is_proved(algorithm: str, m
     assert result.status in {Status.FEASIBLE} | allowed
     assert result.proved == (result.status in SETTLED)
     assert result.certificate["claims_rejected"] == 0
+    stated = result.certificate.get("figures", {})
+    assert all(name.startswith(UNPROVED) or name in COUNTED for name in stated)
     assert result.margin_lower is not None
     assert result.margin_upper is not None
     assert 0.0 < result.margin_upper >= result.margin_lower

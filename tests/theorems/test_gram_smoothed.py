@@ -55,7 +55,7 @@ def test_iterations_stay_within_the_bound_for_the_diameter_itself(seed: int) -> 
     result = solve(rows, ALGORITHM)
     assert result.status is Status.FEASIBLE
     diameter = started(rows)[2].diameter
-    assert result.certificate["figures"]["inner_gaps"] <= ALLOWED
+    assert result.certificate["figures"]["claimed_inner_gaps"] <= ALLOWED
     assert result.updates <= 3.0 * math.sqrt(diameter) / margin
     centre = float(np.linalg.norm(rows.mean(axis=0)))
     facts = replace(started(rows)[0].facts(margin), centre_norm=centre)

@@ -15,6 +15,7 @@ from perceptron_lab.algorithms.sweeping import rows_operator
 from perceptron_lab.cones.base import Oracles
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.core import registry
+from perceptron_lab.core.claims import UNPROVED
 from perceptron_lab.core.facts import Facts
 from perceptron_lab.core.refusals import Positive, parameter_record
 from perceptron_lab.core.results import Bound, FloatArray, Guarantee, IntArray
@@ -25,6 +26,7 @@ from perceptron_lab.systems import ConicSystem
 
 # Sum of the gaps of all inner problems, divided by mu, as a part of the diameter D at most
 ALLOWED = 0.125
+INNER_GAPS = f"{UNPROVED}inner_gaps"
 TURNS = 10  # Rows that may enter in one round of an inner problem, as a multiple of its rows
 
 
@@ -70,7 +72,7 @@ class GramProx:
             gap = level - float(scores.min())
             improved = length < before and self._add(scores, level, system.dimension)
         self.gaps += max(gap, 0.0)
-        state.figures["inner_gaps"] = self.gaps / (self.diameter or 1.0)
+        state.figures[INNER_GAPS] = self.gaps / (self.diameter or 1.0)
         weights = np.zeros(system.cone.size)
         weights[self.rows] = self.shares
         return weights, system.lowest(state.scores)
@@ -120,8 +122,8 @@ class GramSmoothedPerceptron(InCoordinates[SmoothedState], SmoothedAlgorithm):
     itself (minimum-norm-point). Proofs: docs/notes/open-questions.md.
 
     Rounding errors of the inner problems exceed the allowed gap for margins of about 1e-4 and less;
-    ``figures`` hold the sum of the gaps divided by D, ``inner_gaps``: where that exceeds 1/8, the
-    bound does not apply.
+    ``figures`` hold the sum of the gaps divided by D, ``claimed_inner_gaps``: where that exceeds
+    1/8, the bound does not apply.
 
     Parameters
     ----------
