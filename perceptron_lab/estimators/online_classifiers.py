@@ -51,7 +51,7 @@ class OnlineClassifier(SeparatingClassifier):
     Parameters
     ----------
     normalized
-        Whether rows are divided by their norms (default). If not, margins are those of the original
+        Whether rows are divided by their norms (default). If not, margins belong to the original
         rows (``directional``), and ``tol`` is relative to the largest norm.
     """
 
@@ -221,10 +221,10 @@ class PerceptronClassifier(OnlineClassifier):
     Examples
     --------
     >>> from perceptron_lab.estimators import PerceptronClassifier
-    >>> found = PerceptronClassifier().fit([[1.0], [2.0], [4.0]], ["no", "no", "yes"])
-    >>> found.separable_, found.status_.value, found.predict([[0.0], [5.0]])
+    >>> classifier = PerceptronClassifier().fit([[1.0], [2.0], [4.0]], ["no", "no", "yes"])
+    >>> classifier.separable_, classifier.status_.value, classifier.predict([[0.0], [5.0]])
     (True, 'FEASIBLE', array(['no', 'yes'], dtype='<U3'))
-    >>> found.margin_bounds_[0, 0] <= found.margin_[0] <= found.margin_bounds_[0, 1]
+    >>> classifier.margin_bounds_[0, 0] <= classifier.margin_[0] <= classifier.margin_bounds_[0, 1]
     np.True_
     """
 
@@ -260,8 +260,8 @@ class MarginPerceptronClassifier(OnlineClassifier):
     Examples
     --------
     >>> from perceptron_lab.estimators import MarginPerceptronClassifier
-    >>> found = MarginPerceptronClassifier().fit([[1.0], [2.0], [4.0]], [0, 0, 1])
-    >>> found.margin_[0] > found.margin_bounds_[0, 1] / 3.0
+    >>> classifier = MarginPerceptronClassifier().fit([[1.0], [2.0], [4.0]], [0, 0, 1])
+    >>> classifier.margin_[0] > classifier.margin_bounds_[0, 1] / 3.0
     np.True_
     """
 

@@ -147,8 +147,8 @@ def _against_rest(array: npt.NDArray[Any], classes: npt.NDArray[Any], positive: 
             f"no label is {positive!r}{suggestion}; the labels are {_some_labels(classes)}"
         )
     label = plain_label(named.pop(at))
-    rest = plain_label(named[0]) if len(named) == 1 else f"not {label}"
-    return TwoClasses(np.where(array == classes[at], 1.0, -1.0), rest, label)
+    negative = plain_label(named[0]) if len(named) == 1 else f"not {label}"
+    return TwoClasses(np.where(array == classes[at], 1.0, -1.0), negative, label)
 
 
 def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:

@@ -54,7 +54,7 @@ class PartedSystem(System):
     rows
         The parts.
     unit
-        Whether margins are those of the rows divided by their norms.
+        Whether margins belong to the rows divided by their norms.
     """
 
     rows: RowParts

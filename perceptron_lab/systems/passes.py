@@ -64,7 +64,7 @@ class At:
     most
         Number of rows of least margin that are returned.
     unit
-        Whether margins are those of the rows divided by their norms.
+        Whether margins belong to the rows divided by their norms.
     """
 
     point: FloatArray

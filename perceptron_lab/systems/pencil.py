@@ -322,7 +322,7 @@ def of_matrices(constant: ArrayOrSparse, matrices: Sequence[ArrayOrSparse]) -> C
     row = np.concatenate([matrix_entries.coords[0] for matrix_entries in entries])
     column = np.concatenate([matrix_entries.coords[1] for matrix_entries in entries])
     if not len(row):
-        raise InputError("all matrices are zero; give one that is not")
+        raise InputError("all matrices are zero; give at least one nonzero matrix")
     blocks, block, position = _connected(row, column, order)
     matrix = np.repeat(
         np.arange(len(symmetric)), [matrix_entries.nnz for matrix_entries in entries]

@@ -7,7 +7,8 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from threading import Event, Timer
+from itertools import count
+from threading import Event, Thread, Timer
 from typing import Any
 
 import numpy as np
@@ -97,15 +98,33 @@ def test_parts_are_read_by_the_workers_of_a_client(client: Any) -> None:
     assert (rows @ result.point > 0.0).all()
 
 
+BLOCKS, READ = count(), Event()
+
+
+def slow_in_the_second_pass(block: FloatArray) -> FloatArray:
+    if next(BLOCKS) == 17:  # of ten in a pass
+        READ.set()
+        time.sleep(0.2)
+    return block
+
+
 def test_a_scheduler_that_goes_away_ends_the_run_with_the_bracket() -> None:
-    array = da.from_array(rows_of(2), chunks=(600, 6)).map_blocks(waiting, dtype=float)
+    array = da.from_array(rows_of(2), chunks=(600, 6))
+    array = array.map_blocks(slow_in_the_second_pass, dtype=float, meta=np.empty((0, 6)))
     cluster = cluster_of(1, silence_logs=50, processes=False)
+
+    def close() -> None:
+        READ.wait(60.0)
+        cluster.close()
+
     with distributed.Client(cluster):
-        timer = Timer(1.5, cluster.close)
-        timer.start()
-        with pytest.raises(DataError, match=r"dask did not end a pass.*proved before"):
+        closing = Thread(target=close)
+        closing.start()
+        with pytest.raises(
+            DataError, match=r"dask did not end a pass.*0\.01\d+ and 0\.0\d+ was proved before"
+        ):
             solve(array, goal=GOAL)
-        timer.join()
+        closing.join()
 
 
 def test_a_part_that_kills_its_workers_is_named(

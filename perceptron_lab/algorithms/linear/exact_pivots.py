@@ -1,8 +1,8 @@
 """The simplex method from a given basis, every number of it exact.
 
 While a variable of the basis is beyond a limit, the dual simplex method takes it there: with the
-costs where the basis is dual feasible, else with costs 0. Where none that is not in the basis can
-help, its row proves that there is no point (Farkas). From a feasible basis the primal simplex
+costs where the basis is dual feasible, else with costs 0. Where no nonbasic variable can take it
+there, its row proves that there is no point (Farkas). From a feasible basis the primal simplex
 method lowers the costs. By Bland's rule, which takes over after some pivots, it ends.
 """
 

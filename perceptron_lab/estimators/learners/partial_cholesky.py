@@ -102,7 +102,7 @@ def partial_cholesky(
         if residuals[worst] < -100.0 * least:
             raise InputError(
                 f"K_ii - (F F')_ii = {residuals[worst]:.3g} < 0 for example {worst}: the kernel "
-                "matrix is not positive semidefinite; give one that is"
+                "matrix is not positive semidefinite; give a positive semidefinite one"
             )
         # Clipped, as a negative residual would make the root of a later pivot NaN.
         residuals = np.maximum(residuals, 0.0)  # rounding errors
@@ -119,7 +119,7 @@ def precomputed_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], Floa
     if diagonal.min() < 0.0:
         raise InputError(
             f"K(x, x) = {diagonal.min():g} < 0 for example {diagonal.argmin()}: the kernel matrix "
-            "is not positive semidefinite; give one that is"
+            "is not positive semidefinite; give a positive semidefinite one"
         )
     # Only the columns of pivots are compared, as no others are read.
     most = ASYMMETRY * float(diagonal.max())
@@ -130,7 +130,7 @@ def precomputed_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], Floa
         if gaps.max() > most:
             raise InputError(
                 f"K_ij and K_ji differ by {gaps.max():.3g} for examples {pivot} and "
-                f"{gaps.argmax()}: the kernel matrix is not symmetric; give one that is"
+                f"{gaps.argmax()}: the kernel matrix is not symmetric; give a symmetric one"
             )
         return values
 
@@ -142,8 +142,8 @@ def computed_columns(
 ) -> tuple[Callable[[int], FloatArray], FloatArray]:
     """Return a function that computes columns of K, and its diagonal.
 
-    Squared norms that are 1 to rounding are treated as exactly 1, so that no rounding error chooses
-    the first pivot.
+    Squared norms that are 1 to rounding are treated as exactly 1, as otherwise rounding
+    errors would choose the first pivot.
     """
 
     def column(pivot: int) -> FloatArray:

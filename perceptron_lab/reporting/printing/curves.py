@@ -35,8 +35,8 @@ class Curve(NamedTuple):
 def queries_or_iterations(trace: Trace) -> FloatArray:
     """Return how often a run has asked its system, record by record: oracle queries or iterations.
 
-    A method that is not mistake-driven has few queries or none, one that is has one and more per
-    update; the larger of the two is meant.
+    A mistake-driven method makes at least one query per update, other methods few or none; the
+    larger of the two numbers is returned.
     """
     return np.maximum(trace.queries, trace.updates).astype(float)
 
@@ -45,8 +45,8 @@ def quartile_curve(courses: Sequence[History]) -> Curve | None:
     """Return the quartiles of runs over their places; None if no value has a place above 0.
 
     Between two values a run has the earlier one, and after its last the last: it has ended, and
-    what it found stays. The curve begins where the last run has begun, so that no run comes in
-    later and makes it jump; runs without a value at a place above 0 do not count.
+    what it found stays. The curve begins where the last run has begun, as a run that
+    joined it later would make it jump; runs without a value at a place above 0 do not count.
     """
     begun = []
     for positions, values in courses:

@@ -139,9 +139,9 @@ def tightness() -> Exhibit:
 
     Columns: ``algorithm``, ``theorem``, ``side`` (``feasible``, ``epsilon`` or ``relaxed``, by the
     proved answers), ``kind`` of the bound; ``problems``; ``least`` and ``largest`` ratio over them;
-    ``reason`` why an algorithm has no bound. For bounds of the worst case the ratio is that of the
-    largest updates over the seeds, for those of the expectation that of the means. It reads the
-    samples rates, bounds, maxcut_oracles, tiny_margin, conic_rescaling, central_cuts,
+    ``reason`` why an algorithm has no bound. A ratio to a bound of the worst case
+    takes the largest updates over the seeds; a ratio to a bound of the expectation takes the mean.
+    It reads the samples rates, bounds, maxcut_oracles, tiny_margin, conic_rescaling, central_cuts,
     sublinear and retraining.
     """
     lines_measured = measured()

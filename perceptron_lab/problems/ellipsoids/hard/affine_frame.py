@@ -106,7 +106,7 @@ class AffineFrame:
         whiten
             If false, u = x is kept where the positives span the space.
         around_zero
-            Columns in which the shift is 0, so that no rounding is added to theirs, shape ``(k,)``;
+            Columns in which the shift is 0, so that their entries are not rounded, shape ``(k,)``;
             only where the positives span the space.
         """
         shift = _mean(positives)

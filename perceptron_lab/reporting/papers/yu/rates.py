@@ -105,8 +105,8 @@ def _side(entry: Summary) -> str:
     return next((side for side, of in SIDES.items() if statuses <= of), "")
 
 
-def _distinct(words: Iterable[str]) -> str:
-    return "; ".join(word for word in dict.fromkeys(words) if word)
+def _distinct(texts: Iterable[str]) -> str:
+    return "; ".join(text for text in dict.fromkeys(texts) if text)
 
 
 def _ratios(entry: Summary, kind: str) -> tuple[float | None, float | None]:
@@ -150,8 +150,8 @@ class BoundRatio(NamedTuple):
 def bound_ratios(evidence: Evidence) -> list[BoundRatio]:
     """Return the positive ratios of an experiment, by label, in the order of the table ``rates``.
 
-    For bounds of the worst case it is the largest of the seeds, for those of the expectation that
-    of the means. Only those problems count on which every cell ended with a proved answer.
+    A ratio to a bound of the worst case is the largest over the seeds; a ratio to a bound of the
+    expected updates compares the mean. Problems count where every cell ended with a proved answer.
     """
     lines = []
     for line in rates_table(evidence).frame.to_dict("records"):
