@@ -66,7 +66,7 @@ def test_workers_give_the_answer_of_one_process_and_a_certificate(
 def test_a_scheduler_that_does_not_answer_is_refused_before_anything_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 1)
+    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 0.2)
     # The pattern matches no file, which reading would say
     silent = ["--scheduler", "tcp://127.0.0.1:9"]
     assert main(["solve", str(tmp_path / "*.npy"), *silent]) == 2

@@ -16,7 +16,7 @@ import highspy
 import pytest
 
 from perceptron_lab import optimum
-from perceptron_lab.algorithms.linear.floating_rows import QuietHighs
+from perceptron_lab.algorithms.linear.highs import QuietHighs
 from perceptron_lab.core.errors import DataError, InputError
 from perceptron_lab.datasets.collections.problem_files import read_problem
 from perceptron_lab.datasets.formats.linear_programs import LinearModel

@@ -21,7 +21,6 @@ from perceptron_lab.algorithms.linear.exact_answers import (
 )
 from perceptron_lab.algorithms.linear.exact_optimum import minimised
 from perceptron_lab.algorithms.linear.floating_rows import (
-    QUICK,
     FloatingRows,
     HighsProposal,
     complementary_pair,
@@ -30,6 +29,7 @@ from perceptron_lab.algorithms.linear.floating_rows import (
     least_violation,
     of_whole,
 )
+from perceptron_lab.algorithms.linear.highs import QUICK
 from perceptron_lab.algorithms.linear.proofs import (
     LinearProof,
     Weights,

@@ -17,12 +17,12 @@ from perceptron_lab.algorithms.linear.exact_answers import (
     farkas_alternative,
     unscaled_weights,
 )
-from perceptron_lab.algorithms.linear.floating_rows import (
+from perceptron_lab.algorithms.linear.floating_rows import double_matrix
+from perceptron_lab.algorithms.linear.highs import (
     CONTRADICTION,
     INFINITE,
     HighsAnswer,
     HighsProgram,
-    double_matrix,
     run_highs,
 )
 from perceptron_lab.algorithms.linear.proofs import (

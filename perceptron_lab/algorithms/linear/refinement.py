@@ -38,7 +38,7 @@ from perceptron_lab.algorithms.linear.exact_basis import (
     as_fraction,
 )
 from perceptron_lab.algorithms.linear.exact_pivots import Outcome, pivoted
-from perceptron_lab.algorithms.linear.floating_rows import (
+from perceptron_lab.algorithms.linear.highs import (
     CONTRADICTION,
     INFINITE,
     UNBOUNDED,

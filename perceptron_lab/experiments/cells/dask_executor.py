@@ -197,8 +197,7 @@ class _ClusterRun:
 def _lost_scheduler() -> ConfigError:
     return ConfigError(
         "dask's scheduler cannot be reached; start it again, and run the same command: it resumes "
-        "from what "
-        "is stored"
+        "from what is stored"
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.linear.floating_rows import QUICK
+from perceptron_lab.algorithms.linear.highs import QUICK
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.core.killable_calls import killable
 from perceptron_lab.core.results import FloatArray

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.linear.alternatives import Alternative, Work, alternative
-from perceptron_lab.algorithms.linear.floating_rows import INFINITE, HighsProgram, run_highs
+from perceptron_lab.algorithms.linear.highs import INFINITE, HighsProgram, run_highs
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.core.time_limit import check_time
 from perceptron_lab.numerics.exact_doubles import to_double

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.linear import floating_rows
+from perceptron_lab.algorithms.linear import highs
 from perceptron_lab.algorithms.linear.linear_result import LinearResult
 from perceptron_lab.algorithms.linear.proofs import faults
 from perceptron_lab.core.results import Status
@@ -75,8 +75,8 @@ def test_a_program_that_highs_does_not_end_is_killed(monkeypatch: pytest.MonkeyP
         called.append(function)
         raise TimeIsUp
 
-    monkeypatch.setattr(floating_rows, "QUICK", 0)
-    monkeypatch.setattr(floating_rows, "killable", forever)
+    monkeypatch.setattr(highs, "QUICK", 0)
+    monkeypatch.setattr(highs, "killable", forever)
     result = ended(system("infeasible"), StopAt())
     assert called
     assert result.status is Status.TIME_LIMIT or result.proved
@@ -91,7 +91,7 @@ def test_large_programs_have_the_answer_of_small_ones(
     """In another process, HiGHS does what it does in this one."""
     program = system(kind)
     local = solve(program)
-    monkeypatch.setattr(floating_rows, "QUICK", 0)
+    monkeypatch.setattr(highs, "QUICK", 0)
     there = solve(program)
     assert there.certificate == local.certificate
     assert there.iterations == local.iterations
@@ -111,7 +111,7 @@ def test_counts_end_the_search_for_a_pair(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_with_no_time_nothing_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(floating_rows, "QUICK", 0)
+    monkeypatch.setattr(highs, "QUICK", 0)
     result = solve(system("feasible"), "highs", budget=Budget(seconds=0.0))
     assert result.status is Status.TIME_LIMIT
     assert solve(system("feasible"), budget=Budget(seconds=0.0)).status is Status.TIME_LIMIT

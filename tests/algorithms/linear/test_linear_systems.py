@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from perceptron_lab import ConicSystem, Status, solve
 from perceptron_lab.algorithms.linear.exact_answers import absorbed
-from perceptron_lab.algorithms.linear.floating_rows import HighsAnswer
+from perceptron_lab.algorithms.linear.highs import HighsAnswer
 from perceptron_lab.algorithms.linear.linear_result import LinearResult
 from perceptron_lab.algorithms.linear.proofs import always_tight, faults
 from perceptron_lab.core.errors import InputError

@@ -19,7 +19,7 @@ def output_of(*command: str) -> str:
 
 PROGRAM = """
 import sys
-from perceptron_lab.algorithms.linear.floating_rows import QuietHighs
+from perceptron_lab.algorithms.linear.highs import QuietHighs
 from perceptron_lab.cli.main import main
 
 solver = QuietHighs()

@@ -9,7 +9,7 @@ import highspy
 import pytest
 
 from perceptron_lab import ConicSystem, Status, solve
-from perceptron_lab.algorithms.linear import floating_rows
+from perceptron_lab.algorithms.linear import highs
 from tests.repetitions import repeated
 
 # Writes what runs say, but for their seconds, and whether a caller's HiGHS runs before and after
@@ -84,11 +84,11 @@ def test_answers_do_not_depend_on_earlier_calls(solver: str, threads: int) -> No
 
 
 def test_an_error_of_highs_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Failing(floating_rows.QuietHighs):
+    class Failing(highs.QuietHighs):
         def run(self) -> highspy.HighsStatus:
             return highspy.HighsStatus.kError
 
-    monkeypatch.setattr(floating_rows, "QuietHighs", Failing)
+    monkeypatch.setattr(highs, "QuietHighs", Failing)
     system = ConicSystem.from_linear([[1, 2]], [1], lower=0)
     result = solve(system)
     assert result.status is Status.FEASIBLE

@@ -34,7 +34,7 @@ algorithms:
 class Recorded(ForkServer):
     """A server that is not started."""
 
-    started_servers: list[Recorded]
+    made: list[Recorded]
 
     def start(self) -> None:
         self.started = True

@@ -138,7 +138,7 @@ def test_a_cluster_of_this_machine_ends_with_the_run(configure: Configure, tmp_p
 def test_a_scheduler_that_does_not_answer(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 1)
+    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         mutely = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
         for address in (mutely, "tcp://127.0.0.1:1", "nonsense://here"):
@@ -150,7 +150,7 @@ def test_a_scheduler_that_does_not_answer(
 def test_a_lost_scheduler_ends_the_run(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 3)
+    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 1.5)
     root = Path(__file__).parents[3]
     start = [sys.executable, "-c", HOME]
     with subprocess.Popen(start, cwd=root, stdout=subprocess.PIPE, text=True) as home:
@@ -181,7 +181,7 @@ def test_fresh_leaves_the_results_where_they_are_if_no_scheduler_answers(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are moved aside only once there is somebody to make new ones."""
-    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 1)
+    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 0.2)
     config = configure()
     rows = run_cells(config, output=tmp_path).rows
     folders = sorted(path.name for path in tmp_path.iterdir())

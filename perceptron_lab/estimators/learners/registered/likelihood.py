@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from perceptron_lab.algorithms.linear.floating_rows import INFINITE, HighsProgram, solved_here
+from perceptron_lab.algorithms.linear.highs import INFINITE, HighsProgram, solved_here
 from perceptron_lab.core.findings import Finding, SeparationAnswer
 from perceptron_lab.core.refusals import Count, Positive, parameter_record
 from perceptron_lab.core.results import FloatArray
