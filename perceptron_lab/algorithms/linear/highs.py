@@ -53,7 +53,7 @@ class HighsAnswer:
     Parameters
     ----------
     status
-        HiGHS's own word; that it has ended with an error comes first.
+        HiGHS's own name of it, after :data:`FAILED` where it ended with an error.
     values, duals
         Of the columns, and of the rows; what it has of them.
     iterations
