@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.core.errors import InputError, RowError
+from perceptron_lab.core.errors import InputError, RowError, counted
 from perceptron_lab.core.results import FloatArray, IntArray
 from perceptron_lab.numerics.doubles import LARGEST_WHOLE, Doubles, doubles_of
 from perceptron_lab.numerics.sparse_arrays import WITH_DATA, canonical, check_indices, dense
@@ -160,7 +160,20 @@ def array_of(rows: object) -> Any:
             return rows.to_numpy(dtype=object)  # numpy would make its integers doubles on the way
         return np.asarray(rows, dtype=object)
     except (ValueError, OverflowError) as error:
-        raise InputError(f"rows must be a matrix of real numbers: {error}") from None
+        reason = _unequal_lengths(rows) or str(error)
+        raise InputError(f"rows must be a matrix of real numbers: {reason}") from None
+
+
+def _unequal_lengths(rows: object) -> str:
+    """Return which row of a list has another number of entries than row 0; empty if none has."""
+    if not isinstance(rows, list | tuple):
+        return ""
+    counts = [len(row) if isinstance(row, list | tuple | np.ndarray) else 1 for row in rows]
+    other = next((i for i, count in enumerate(counts) if count != counts[0]), None)
+    if other is None:
+        return ""
+    entries = counted(counts[other], "entry", "entries")
+    return f"row {other} has {entries}, and row 0 has {counts[0]}; give each row as many entries"
 
 
 def _sparse_doubles(matrix: Any) -> Doubles:

@@ -318,6 +318,7 @@ def of_cones() -> Iterator[Meant]:
     flat = blocks("second-order", 2)
     yield "PROVED t", flat, saved([[0], [1]]), most("directional", [1, 1], [[0, 1], [1, 1]])
     yield "t", flat, saved([[0], [1]]), most("directional", [10**9 - 1, 10**9], [[1], [1]])
+    yield "t and u", flat, saved([[0], [1]]), most("directional", [3, 4], [[0, 1], [1, 1]])
     later = blocks("rows", 1, "rows", 1)
     yield "second block", later, saved([[1], [0]]), feasible(1)
     strict = sdpa_file([0], [-2], "1 1 1 1 1", "1 1 2 2 0")
@@ -385,6 +386,7 @@ def of_margins_in_cones() -> Iterator[Meant]:
         least("directional", [10**9 + 1, 10**9], 1),
     )
     yield "unit margin of a ball", flat, saved([[0], [1]]), least("unit", [0, 1], 1)
+    yield "unit margin of a ball and a row", both, saved([[0], [5], [1]]), least("unit", [0, 1], 1)
     yield "geometric margin of a ball", flat, saved([[0], [1]]), least("geometric", [0, 1], 1)
 
 

@@ -153,7 +153,10 @@ def test_the_command_line_translates_families(tmp_path: Path, capsys: Any) -> No
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"X": [[1], [1, 2]]}, "rows must be a matrix of real numbers"),
+        (
+            {"X": [[1], [1, 2]]},
+            "real numbers: row 1 has 2 entries, and row 0 has 1; give",
+        ),
         ({"family": ["poisson"]}, r"family=\['poisson'\] is unknown"),
         ({"max_seconds": "1"}, "max_seconds is '1'; give 0 or more"),
     ],
